@@ -37,8 +37,8 @@ from halfway.live.systems.live_systems import roles_of
 
 RUNS = ("no flood", "flood, no shares", "flood")
 TOPIC = "honest"
-_STAMP = struct.Struct("<Hid")  # place of the publisher, number, time of the publication
-_FLOODER, FLOODER = 65_535, "flooder"
+STAMP = struct.Struct("<Hid")  # place of the publisher, number, time of the publication
+FLOODER_PLACE, FLOODER = 65_535, "flooder"
 _SETTLE_S = {"flooding": 2.0, "siena": 20.0, "walk-overlay": 20.0}
 _READY_S = 120.0
 
@@ -103,8 +103,8 @@ class Reader:
 
     def take(self, event: Event) -> None:
         """Note an event."""
-        place, number, sent = _STAMP.unpack_from(event.payload)
-        if place == _FLOODER:
+        place, number, sent = STAMP.unpack_from(event.payload)
+        if place == FLOODER_PLACE:
             self.flooded += 1
             self.flood_hops = max(self.flood_hops, event.hops)
         elif not event.local:
@@ -138,7 +138,7 @@ async def honest(load: Load, place: int, pipe: Connection, state: str) -> None:
         for number in range(int(load.rate * load.seconds)):
             due = begun + (number + place / len(load.ports)) / load.rate
             await asyncio.sleep(max(0.0, due - time.monotonic()))
-            await one.publish(TOPIC, _STAMP.pack(place, number, time.monotonic()).ljust(64))
+            await one.publish(TOPIC, STAMP.pack(place, number, time.monotonic()).ljust(64))
             least = min(least, len(friends(one)))
         await asyncio.sleep(3.0)  # the last events arrive
         pipe.send({
@@ -159,9 +159,9 @@ async def attacker(load: Load, place: int, pipe: Connection, state: str) -> None
         await one.neighbours(1, _READY_S)
         pipe.send(None)
         await word(pipe)
-        flooder = FloodingMember(one, invents=load.keys is None)
+        flooder = FloodingMember(one.mesh, invents=load.keys is None)
         if load.flood:
-            await flooder.record(TOPIC, _STAMP.pack(_FLOODER, 0, 0.0).ljust(64))
+            await flooder.record(TOPIC, STAMP.pack(FLOODER_PLACE, 0, 0.0).ljust(64))
         await asyncio.sleep(2.0)
         pipe.send(None)
         await word(pipe)

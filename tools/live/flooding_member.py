@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from halfway.live.interface.api import LiveNode
+from halfway.live.runtime.mesh_node import MeshNode
 from halfway.live.step.datagram_flow import Flow
 from halfway.live.wire.frames import HEAD, HEAD_BYTES, FrameType, record_begin
 
@@ -58,15 +58,15 @@ class FloodingMember:
     otherwise the node is the publisher, and only topics and numbers differ.
     """
 
-    def __init__(self, one: LiveNode, *, invents: bool) -> None:
+    def __init__(self, one: MeshNode, *, invents: bool) -> None:
         self._node, self._invents = one, invents
         self._recordings = list[Recording]()
         self._round, self.sent = 0, 0
-        self._random = np.random.default_rng(one.mesh.node_id)
+        self._random = np.random.default_rng(one.node_id)
 
     async def record(self, topic: str, payload: bytes) -> None:
         """Publish some events, and record their datagrams: half on a topic, half on new topics."""
-        links, flow = self._node.mesh.links, self._node.mesh.flow
+        links, flow = self._node.links, self._node.flow
         send = links._send_sealed
 
         def noted(peer: int, plain: bytes, now: float) -> None:
@@ -87,7 +87,7 @@ class FloodingMember:
         """Send the recorded events at a rate for some seconds. `sent` counts them: an event that
         goes to two neighbours counts twice.
         """
-        links, scheduler = self._node.mesh.links, self._node.mesh.scheduler
+        links, scheduler = self._node.links, self._node.scheduler
         begun, at = time.monotonic(), 0
         while (spent := time.monotonic() - begun) < seconds:
             while self.sent < rate * spent:

@@ -8,6 +8,8 @@ import pytest
 from halfway.core.message import START
 from halfway.live.air.air import Air
 from halfway.live.air.air_host import AirHost, AirSettings
+from halfway.live.air.air_keys import AirKeys
+from halfway.live.mesh import Event
 from halfway.live.systems import broker_trees
 from halfway.live.systems.entry import Entry
 from halfway.live.systems.face import Command
@@ -112,5 +114,29 @@ def test_a_node_that_wakes_enters_its_tree_and_not_before(monkeypatch: pytest.Mo
                 host.wake(0)
                 await until(lambda: not node.face.is_entering)
                 assert node.face.overlay_place()["root"] == node.node_id
+
+    run(program)
+
+
+@on_air
+def test_a_node_with_keys_that_loses_its_memory_keeps_its_id_and_opens_new_sessions() -> None:
+    pairs = [(0, 1), (1, 0)]
+
+    async def program() -> None:
+        with Air(2) as air:
+            air.set_links(pairs)
+            settings = AirSettings("flooding", period_s=0.2, compiled=False, keys=AirKeys(2))
+            async with AirHost(air, settings) as host:
+                assert await host.linked(pairs, 60.0) < float("inf")
+                first, old = host.nodes
+                assert old.security.label == "keys of network air"
+                got: list[Event] = []
+                first.subscribe("x", got.append)
+                new = host.replace(1)
+                assert (new.node_id, new.identity.incarnation) == (old.node_id, 2)
+                while not got:
+                    await new.publish("x", b"1")
+                    await asyncio.sleep(0.05)
+                assert (got[0].publisher, got[0].epoch) == (old.node_id, 2)
 
     run(program)
