@@ -222,6 +222,7 @@ async def revoked(air: Air, system: str) -> dict[str, Any]:
     async with AirHost(air, AirSettings(system, keys=keys)) as host:
         if await host.linked(pairs, _LINKED_S) == float("inf"):
             raise TimeoutError("the nodes do not become neighbours")
+        await asyncio.sleep(_SETTLE_S)  # the first hellos come faster than the later ones
         one, member = host.nodes[n // 2], host.nodes[0].node_id
         others, begun = host.nodes[1:], time.monotonic()
         assert isinstance(one.security, KeyedSecurity)
