@@ -27,9 +27,8 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     },
     "events/bodies:SharedBodies": {"_keys": (OPERATING, "bodies kept")},
     "events/event_shares:EventShares": {
-        "_latest": (OPERATING, "neighbours; nodes heard"),
-        "_limits": (OPERATING, "neighbours; nodes heard"),
-        "_met": (OPERATING, "limits of publishers"),
+        "_latest": (OPERATING, "limits of publishers"),
+        "_limits": (OPERATING, "limits of publishers"),
         "_refused": (OPERATING, "limits of publishers"),
     },
     "events/event_shares:Publishers": {
@@ -39,6 +38,10 @@ BOUNDS: dict[str, dict[str, Bound]] = {
     "events/event_shares:_Limit": {
         "_arrived": (OPERATING, "limits of publishers"),
         "_level": (OPERATING, "limits of publishers"),
+    },
+    "events/new_publishers:NewPublishers": {
+        "_levels": (OPERATING, "new publishers"),
+        "_names": (OPERATING, "new publishers"),
     },
     "events/retained:RetainedTable": {"_values": (OPERATING, "retained values")},
     "events/local_subscriptions:Subscriptions": {

@@ -9,7 +9,7 @@ import pytest
 from halfway import live
 from halfway.live import dropping_queue, members, plain, topic_filters
 from halfway.live.control import control_requests, route_answers, server
-from halfway.live.events import event_shares, local_subscriptions
+from halfway.live.events import event_shares, local_subscriptions, new_publishers
 from halfway.live.journal import commit, journal, segment
 from halfway.live.kept import kept_reader, kept_store, outlet_interface, publisher
 from halfway.live.keys import (
@@ -85,12 +85,13 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
         "datagrams that wait": (DEFAULT.queue,),
         "receive buffer": (endpoint.BUFFER / _MIB,),
         "received datagrams that wait": (
-            DEFAULT.waiting_bytes / _MIB, neighbour_queues.DATAGRAM_BYTES,
+            DEFAULT.waiting_bytes / _MIB, neighbour_queues.DATAGRAM_BYTES, endpoint.DRAIN,
         ),
         "limits of publishers": (
             event_shares.LEAST, event_shares.EPOCH_S, event_shares.BURST, DEFAULT.publishers,
-            event_shares.MET_S, event_shares.REFUSED,
+            event_shares.REFUSED,
         ),
+        "new publishers": (DEFAULT.publishers, new_publishers.MET_S, new_publishers.NAMES),
         "publications before": (mesh_node.AT_ONCE,),
         "events that wait for a command": (dropping_queue.MOST_WAITING,),
         "answers that wait": (route_answers.MOST_ANSWERS,),

@@ -20,6 +20,7 @@ class Drop(StrEnum):
     QUEUE = "send queue full"
     SHARE = "over its share"  # datagrams of a neighbour that sends more than the node can process
     PUBLISHER = "publisher over its share"  # events from a neighbour that is over its share
+    NEW_PUBLISHER = "too many new publishers"  # events of publishers that a neighbour names
     KERNEL = "socket buffer full"  # datagrams that the kernel counts
     HELD_FULL = "too many records wait for a body"
     NO_BODY = "body missing"  # the body of the event never arrived

@@ -25,6 +25,7 @@ class Plain:
     """
 
     overhead = _HEAD.size
+    proves_publishers = False
 
     def __init__(
         self,

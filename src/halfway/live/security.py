@@ -35,6 +35,9 @@ class Security(Protocol):
     node_id: int  # 31 bits; with keys it follows from the certificate
     label: str  # for people: "keys of network home", or "UNSAFE development network on loopback"
     overhead: int  # bytes that `seal` adds to `plain`
+    # Whether `knows` is true only for nodes that the owner of the network admitted, so that no
+    # member can invent publishers.
+    proves_publishers: bool
 
     def beacon(self) -> bytes:
         """Return a datagram of a node's security for strangers, which announces the node and asks

@@ -1,14 +1,15 @@
 """The shares of publishers at a busy node: limits, unknown publishers, and their end."""
 
+from halfway.live.drops import Drop
 from halfway.live.events.event_shares import (
     BURST,
     EPOCH_S,
     LEAST,
-    MET_S,
     REFUSED,
     EventShares,
     Publishers,
 )
+from halfway.live.events.new_publishers import MET_S, NAMES, NewPublishers
 
 _BUSY, _OTHER = 1, 2  # neighbours
 
@@ -16,10 +17,18 @@ _BUSY, _OTHER = 1, 2  # neighbours
 class Node:
     """A node with a clock, and a neighbour whose datagrams arrive faster than it processes them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, are_proven: bool = False) -> None:
         self.lengths, self.now = {_BUSY: 1.0}, 0.0
-        self.shares = EventShares(8, lambda peer: self.lengths.get(peer, 0.0))
+        length_of = self.lengths.get
+        self.shares = EventShares(8, lambda one: length_of(one, 0.0), are_proven=are_proven)
         self._number = 0
+
+    def offer(self, peer: int, key: tuple[int, int, int]) -> bool:
+        """Offer an event of a neighbour; return whether the node takes it."""
+        takes = self.shares.refusal(peer, key, self.now) is None
+        if takes:
+            self.shares.take(peer, key, self.now)
+        return takes
 
     def epoch(self, publishers: dict[int, int], peer: int = _BUSY) -> dict[int, int]:
         """Offer events in one epoch; return how many of each publisher the node takes."""
@@ -28,7 +37,7 @@ class Node:
             for _ in range(count):
                 self._number += 1
                 key = publisher, 0, self._number
-                taken[publisher] += self.shares.admits(peer, key, self.now)
+                taken[publisher] += self.offer(peer, key)
         self.now += EPOCH_S
         return taken
 
@@ -50,9 +59,8 @@ def test_a_flood_of_a_known_publisher_is_limited_and_others_are_not() -> None:
 
 
 def test_all_unknown_publishers_share_one_limit() -> None:
-    node = Node()
+    node = Node(are_proven=True)  # so that only the limit of unknown publishers holds
     node.know(11)
-    node.shares._most_met = 10**6  # so that only the limit of unknown publishers holds
     for number in range(40):
         flood = {1000 * number + k: 1 for k in range(100, 500)}
         taken = node.epoch(flood | {11: 3})
@@ -139,5 +147,96 @@ def test_the_keys_of_refused_events_are_bounded() -> None:
         node.epoch({10: 1000, 11: 1})
     assert len(node.shares._refused) == REFUSED
     newest = next(reversed(node.shares._refused))
-    assert node.shares.has_refused(_BUSY, newest)
-    assert not node.shares.has_refused(_OTHER, newest)  # it may send the body again
+    assert node.shares.refusal_before(_BUSY, newest) is Drop.PUBLISHER
+    assert node.shares.refusal_before(_OTHER, newest) is None  # it may send the body again
+
+
+def test_each_neighbour_refuses_for_itself_and_an_accepted_event_is_not_refused_any_more() -> None:
+    node, key = Node(), (10, 0, 1)
+    node.shares._refuse(_BUSY, key, Drop.PUBLISHER)
+    node.shares._refuse(_OTHER, key, Drop.NEW_PUBLISHER)
+    assert node.shares.refusal_before(_BUSY, key) is Drop.PUBLISHER
+    assert node.shares.refusal_before(_OTHER, key) is Drop.NEW_PUBLISHER
+    assert node.offer(3, key)
+    assert node.shares.refusal_before(_BUSY, key) is node.shares.refusal_before(_OTHER, key) is None
+
+
+def test_an_event_that_is_refused_later_leaves_no_publisher_behind() -> None:
+    """The security of a node may refuse the event after the shares admit it."""
+    node = Node(are_proven=True)
+    node.lengths.clear()
+    for number in range(8):
+        assert node.shares.refusal(_BUSY, (10, 0, number), node.now) is None
+        node.now += EPOCH_S
+    assert not node.shares._publishers.is_met(10)
+
+
+def test_a_known_publisher_stays_known_while_its_neighbour_is_limited() -> None:
+    node = Node(are_proven=True)
+    known = dict.fromkeys(range(8), 1)
+    node.know(*known)
+    for number in range(300):  # 75 s
+        node.epoch(known | {99: 10})
+        if number > 280:
+            node.epoch({50: 1, 51: 1}, _OTHER)
+            node.now -= EPOCH_S
+    assert all(publisher in node.shares._publishers for publisher in known)
+
+
+def test_proven_publishers_may_be_new_in_any_number() -> None:
+    node = Node(are_proven=True)
+    node.lengths.clear()
+    assert node.epoch(dict.fromkeys(range(1000), 1)) == dict.fromkeys(range(1000), 1)
+
+
+def test_an_honest_publisher_loses_its_first_event_at_most() -> None:
+    """1,000 publishers behind one neighbour send an event every 10 s. Limits.publishers is 256."""
+    lost, shares = [0] * 1000, EventShares(256, lambda _: 0.0, are_proven=False)
+    for number in range(20_000):
+        now, key = number / 100, (number % 1000, 0, number)
+        if shares.refusal(1, key, now) is None:
+            shares.take(1, key, now)
+        else:
+            lost[key[0]] += 1
+    assert set(lost) == {0, 1}
+
+
+def test_two_floods_of_new_names_starve_no_publisher_two_hops_behind_them() -> None:
+    """The nodes between let 16 new names through in a second, from each of the two floods."""
+    events = [(number / 32, 10**6 + number) for number in range(32 * 600)]
+    events += [(100 + 5 * turn + who / 4, who) for turn in range(100) for who in range(20)]
+    refused, shares = dict.fromkeys(range(20), 0), EventShares(256, lambda _: 0.0, are_proven=False)
+    for number, (now, publisher) in enumerate(sorted(events)):
+        key = (publisher, 0, number)
+        if shares.refusal(1, key, now) is None:
+            shares.take(1, key, now)
+        elif publisher < 20:
+            refused[publisher] += 1
+    assert max(refused.values()) <= 1
+
+
+def test_the_names_of_one_neighbour_do_not_take_the_places_of_another_one() -> None:
+    some = NewPublishers(2)
+    assert some.admits(_OTHER, 5, 0.0)
+    assert some.admits(_OTHER, 7, 0.0)
+    assert not some.admits(_OTHER, 6, 0.0)
+    for name in range(100, 100 + 2 * NAMES):
+        some.admits(_BUSY, name, 0.0)
+    assert some.admits(_OTHER, 6, 0.0)
+    assert sum(len(names) for names in some._names.values()) == some._count == NAMES
+
+
+def test_tables_by_neighbour_are_bounded_although_neighbours_come_and_go() -> None:
+    node = Node()
+    for peer in range(10, 5000):
+        node.lengths[peer] = 1.0
+        node.offer(peer, (peer, 0, 0))
+        node.now += 0.001
+    shares = node.shares
+    assert shares._new is not None
+    assert len(shares._latest) == len(shares._limits) == len(shares._new._levels) == 8
+    assert len(shares._new._names) <= NAMES
+    node.now += 11.0
+    node.offer(5, (5, 0, 0))
+    assert list(shares._latest) == [5]
+    assert not shares._limits

@@ -48,15 +48,19 @@ class Neighbour:
         topic, now = f"t/{(37 * origin + number) % TOPICS}", self._mesh.scheduler.now()
         payload = struct.pack("<II", origin, number)
         body = EventBody(topic, payload, number, Level.BEST_EFFORT, False, float("inf"), b"", now)
+        self._take(
+            frame(FrameType.BODY, key_bytes((origin, 1, number)) + encoded(body, now))
+            + self.record(topic, origin, number)
+        )
+
+    def record(self, topic: str, origin: int, number: int) -> bytes:
+        """The RECORD frame of a publisher's event."""
         record, places = self._form
         content = bytearray(record)
         struct.pack_into("<Q", content, 1, self._hash_of(topic))
         for name, value in (("publisher", origin), ("epoch", 1), ("event", number)):
             struct.pack_into("<I", content, places[name], value)
-        self._take(
-            frame(FrameType.BODY, key_bytes((origin, 1, number)) + encoded(body, now))
-            + frame(FrameType.RECORD, bytes(content))
-        )
+        return frame(FrameType.RECORD, bytes(content))
 
     def _take(self, frames: bytes) -> None:
         sealed = self._security.seal(self._mesh.node_id, frames, 0.0)

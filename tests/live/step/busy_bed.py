@@ -24,7 +24,9 @@ class Inbox:
     def __init__(self, *, has_shares: bool, clock: Callable[[], float]) -> None:
         self.first_come: deque[tuple[int, bytes]] = deque()
         self.queues = NeighbourQueues(MOST_BYTES) if has_shares else None
-        self.shares = EventShares(64, self.queues.length_of) if self.queues is not None else None
+        self.shares = None
+        if self.queues is not None:
+            self.shares = EventShares(64, self.queues.length_of, are_proven=False)
         self.known, self.clock = set[Key](), clock
         self.arrived = self.handled = self.dropped = self.refused = 0
         self.is_serving = False
@@ -49,7 +51,10 @@ class Inbox:
             return *self.first_come.popleft(), True
         sender, _, data = self.queues.take()
         key = key_in(data)
-        takes = key in self.known or self.shares.admits(sender, key, self.clock())
+        is_known, now = key in self.known, self.clock()
+        takes = is_known or self.shares.refusal(sender, key, now) is None
+        if takes and not is_known:
+            self.shares.take(sender, key, now)
         self.queues.charge(sender, HANDLED_S if takes else REFUSED_S)
         if takes:
             self.known.add(key)

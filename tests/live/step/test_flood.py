@@ -86,6 +86,9 @@ def test_every_record_of_a_flood_is_handled_or_counted() -> None:
         for inbox in bed.inboxes:
             assert inbox.arrived == inbox.handled + inbox.refused + inbox.dropped
             assert len(inbox) == 0
+        for node in bed.nodes:  # and what is handled reaches the system
+            assert node.driver.dropped == 0
+            assert node.stepper.refusals() == {}
 
 
 def test_without_a_flood_shares_drop_nothing() -> None:

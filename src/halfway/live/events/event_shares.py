@@ -1,17 +1,21 @@
-"""The shares of publishers in the events that a busy node takes from a neighbour.
+"""The limits of events that a node takes from a neighbour, so that each publisher has a share.
 
 A neighbour of a flooding node repeats the flood, together with the events of all other publishers.
-So a node that drops datagrams of this neighbour would lose events of all publishers. Before that,
-it drops events of the publishers that send most, at equal limits for each publisher: approximate
-fair dropping [Pan, Breslau, Prabhakar and Shenker 2003]. A flood may name a new publisher in each
-event. So all publishers that the node has not known for a while share one limit.
+So a busy node that drops datagrams of this neighbour would lose events of all publishers. Before
+that, it drops events of the publishers that send most, at equal limits for each publisher:
+approximate fair dropping [Pan, Breslau, Prabhakar and Shenker 2003]. A flood may name a new
+publisher in each event. So all publishers that the node has not known for a while share one limit.
+
+One more limit also holds at a node that is not busy: see `NewPublishers`.
 """
 
 from collections.abc import Callable
 
+from halfway.live.drops import Drop
+from halfway.live.events.new_publishers import NewPublishers
+
 EPOCH_S = 0.25  # the limits change once in this time
 LONG = 0.5  # a queue of this length is long, as a part of an equal share of the bytes
-MET_S = 16.0  # in which a neighbour may name as many new publishers as the node remembers
 LEAST = 4  # events of a publisher in this time, however busy the node is
 BURST = 16  # events of a publisher that may arrive together, after it sent less than its limit
 REFUSED = 4096  # events whose records the node drops, because it refused their bodies
@@ -32,8 +36,8 @@ class Publishers:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._known: dict[int, float] = {}  # when the last event came
-        self._candidates: dict[int, float] = {}  # when the first event came, the oldest first
+        self._known: dict[int, float] = {}  # when the last event came, in this order
+        self._candidates: dict[int, float] = {}  # when the first event came, in this order
 
     def __contains__(self, publisher: int) -> bool:
         return publisher in self._known
@@ -42,28 +46,28 @@ class Publishers:
         """Return whether a publisher is known, or a candidate."""
         return publisher in self._known or publisher in self._candidates
 
-    def meet(self, publisher: int, now: float) -> None:
-        """Make a new publisher a candidate."""
-        self._candidates[publisher] = now
-        if len(self._candidates) > self._most:
-            del self._candidates[next(iter(self._candidates))]
+    def refresh(self, publisher: int, now: float) -> bool:
+        """Note a new event of a publisher if it is known; return whether it is."""
+        is_known = self._known.pop(publisher, None) is not None
+        if is_known:
+            self._known[publisher] = now
+        return is_known
 
     def note(self, publisher: int, now: float) -> None:
-        """Note a new event of a publisher."""
-        if publisher in self._known:
-            self._known[publisher] = now
+        """Note a new event of a publisher, which is a candidate at its first event."""
+        if self.refresh(publisher, now):
             return
-        if publisher not in self._candidates:
-            self.meet(publisher, now)
-        first = self._candidates[publisher]
+        first = self._candidates.setdefault(publisher, now)
         if now >= first + _KNOWN_AFTER_S and self._has_capacity(now):
             del self._candidates[publisher]
             self._known[publisher] = now
+        elif len(self._candidates) > self._most:
+            del self._candidates[next(iter(self._candidates))]
 
     def _has_capacity(self, now: float) -> bool:
         if len(self._known) < self._most:
             return True
-        oldest = min(self._known, key=self._known.__getitem__)
+        oldest = next(iter(self._known))
         is_silent = now >= self._known[oldest] + _SILENT_S
         if is_silent:
             del self._known[oldest]
@@ -110,69 +114,68 @@ class _Limit:
 
 class EventShares:
     """The shares of publishers at one node. length_of: a function that returns the length of the
-    queue of a neighbour's datagrams, as a part of an equal share.
+    queue of a neighbour's datagrams, as a part of an equal share. are_proven: whether no program
+    can invent a publisher, so that neighbours may name any number of new ones.
     """
 
-    def __init__(self, publishers: int, length_of: Callable[[int], float]) -> None:
-        self._publishers, self._length_of = Publishers(publishers), length_of
-        self._limits: dict[int, _Limit] = {}  # of the neighbours that the node limits
-        self._latest: dict[int, float] = {}  # when a neighbour last sent a new event
-        self._refused: dict[EventKey, int] = {}  # by which neighbour, the oldest first
-        self._most_met = publishers
-        self._met: dict[int, tuple[float, float]] = {}  # new publishers of a neighbour, and when
+    def __init__(
+        self, publishers: int, length_of: Callable[[int], float], *, are_proven: bool
+    ) -> None:
+        self._most, self._length_of = publishers, length_of
+        self._publishers = Publishers(publishers)
+        self._new = None if are_proven else NewPublishers(publishers)
+        self._limits: dict[int, _Limit] = {}  # of neighbours in `_latest`
+        self._latest: dict[int, float] = {}  # when a neighbour last sent a new event, in this order
+        self._refused: dict[EventKey, dict[int, Drop]] = {}  # why, by neighbour; the oldest first
 
-    def admits(self, peer: int, key: EventKey, now: float) -> bool:
-        """Return whether the node takes a new event of a neighbour."""
-        if not self._publishers.is_met(key[0]):
-            if not self._meets(peer, now):
-                return self._refuse(peer, key)
-            self._publishers.meet(key[0], now)
-        self._latest[peer] = now
+    def refusal(self, peer: int, key: EventKey, now: float) -> Drop | None:
+        """Return why the node refuses a new event of a neighbour, or None. The caller calls `take`
+        if it then takes the event.
+        """
+        publisher = key[0]
+        new, is_met = self._new, self._publishers.is_met(publisher)
+        if new is not None and not is_met and not new.admits(peer, publisher, now):
+            return self._refuse(peer, key, Drop.NEW_PUBLISHER)
+        self._note_neighbour(peer, now)
         limit = self._limits.get(peer)
         if limit is None:
             if self._length_of(peer) < LONG:
-                self._publishers.note(key[0], now)
-                return True
-            limit = self._begin(peer, now)
+                return None
+            limit = self._limits[peer] = _Limit(now, self._length_of(peer))
         elif now >= limit.begun + EPOCH_S and not self._is_still_limited(peer, limit, now):
             del self._limits[peer]
-        if limit.takes(key[0] if key[0] in self._publishers else _UNKNOWN):
-            return True
-        return self._refuse(peer, key)
+        if limit.takes(publisher if publisher in self._publishers else _UNKNOWN):
+            return None
+        return self._refuse(peer, key, Drop.PUBLISHER)
 
-    def has_refused(self, peer: int, key: EventKey) -> bool:
-        """Return whether the node drops a neighbour's records of an event, because it refused the
-        body from this neighbour.
+    def take(self, peer: int, key: EventKey, now: float) -> None:
+        """Note that the node took a new event of a neighbour."""
+        self._refused.pop(key, None)
+        if peer in self._limits:  # an unknown publisher that begins now stays unknown
+            self._publishers.refresh(key[0], now)
+        else:
+            self._publishers.note(key[0], now)
+
+    def refusal_before(self, peer: int, key: EventKey) -> Drop | None:
+        """Return why the node refused the body of an event from a neighbour, whose records it then
+        drops. None: it did not, or it took the body since.
         """
-        return self._refused.get(key) == peer
+        return self._refused.get(key, {}).get(peer)
 
-    def _refuse(self, peer: int, key: EventKey) -> bool:
-        self._refused[key] = peer
+    def _refuse(self, peer: int, key: EventKey, why: Drop) -> Drop:
+        self._refused.setdefault(key, {})[peer] = why
         if len(self._refused) > REFUSED:
             del self._refused[next(iter(self._refused))]
-        return False
+        return why
 
-    def _meets(self, peer: int, now: float) -> bool:
-        """Return whether a neighbour may name one more new publisher: at first as many as the node
-        remembers, and later few enough for the filter of duplicates to remember the others.
-        """
-        level, at = self._met.get(peer, (0.0, now))
-        level = max(level - (now - at) * self._most_met / MET_S, 0.0)
-        if level + 1.0 > self._most_met:
-            return False
-        self._met.pop(peer, None)
-        if len(self._met) >= self._most_met:
-            del self._met[next(iter(self._met))]
-        self._met[peer] = level + 1.0, now
-        return True
-
-    def _begin(self, peer: int, now: float) -> _Limit:
-        """Begin to limit a neighbour, and forget the neighbours from which no event came lately."""
+    def _note_neighbour(self, peer: int, now: float) -> None:
+        """Note an event of a neighbour, and forget neighbours from which no event came lately."""
         latest = self._latest
-        self._latest = {who: at for who, at in latest.items() if now < at + _STALE_S}
-        self._limits = {who: one for who, one in self._limits.items() if who in self._latest}
-        limit = self._limits[peer] = _Limit(now, self._length_of(peer))
-        return limit
+        latest.pop(peer, None)
+        latest[peer] = now
+        while now >= latest[oldest := next(iter(latest))] + _STALE_S or len(latest) > self._most:
+            del latest[oldest]
+            self._limits.pop(oldest, None)
 
     def _is_still_limited(self, peer: int, limit: _Limit, now: float) -> bool:
         has_others = any(who != peer and now < at + _ACTIVE_S for who, at in self._latest.items())

@@ -46,6 +46,8 @@ class KeyedSecurity:
     ) -> None:
         self.membership, self.label = membership, membership.label
         self.node_id = membership.own.node_id
+        # With one secret, any member can add other members.
+        self.proves_publishers = membership.root_key is not None
         self._handshakes = Handshakes(
             membership, self, cipher=cipher, random=random, rate=handshake_rate
         )

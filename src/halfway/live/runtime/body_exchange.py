@@ -16,6 +16,7 @@ from halfway.live.events.event_shares import EventShares
 from halfway.live.limits import Limits
 from halfway.live.security import Security
 from halfway.live.step.datagram_flow import EventPlaces, Flow
+from halfway.live.step.refused_hops import RefusedHops
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.wire.frames import (
     HEAD,
@@ -63,16 +64,16 @@ class BodyExchange:
         self._held: OrderedDict[EventKey, _Held] = OrderedDict()
         self._held_records = 0
         self._shares: EventShares | None = None  # of the publishers, at a node that limits them
+        self._refused_hops: RefusedHops
 
-    def limit_publishers(self, length_of: Callable[[int], float]) -> None:
+    def limit_publishers(self, length_of: Callable[[int], float], hops: RefusedHops) -> None:
         """Limit the publishers in the events of neighbours, unless no datagrams wait at the node.
-        length_of: see `EventShares`.
+        length_of: see `EventShares`. hops: acknowledges the records of refused events.
         """
+        self._refused_hops = hops
         if self._limits.waiting_bytes:
-            self._shares = EventShares(self._limits.publishers, length_of)
-
-    def _admits(self, peer: int, key: EventKey) -> bool:
-        return self._shares is None or self._shares.admits(peer, key, self._scheduler.now())
+            are_proven = self._security.proves_publishers
+            self._shares = EventShares(self._limits.publishers, length_of, are_proven=are_proven)
 
     def send_record(self, kind: int, content: bytes, key: EventKey, to: list[int]) -> None:
         """Queue a record for neighbours, with the event's body for each neighbour that lacks it."""
@@ -136,8 +137,8 @@ class BodyExchange:
         body = self.bodies.get(key)
         if body is not None:
             self._handle(peer, content, body)
-        elif self._shares is not None and self._shares.has_refused(peer, key):
-            self._drops.count(Drop.PUBLISHER)
+        elif self._shares is not None and (why := self._shares.refusal_before(peer, key)):
+            self._refuse_record(peer, content, why)
         elif self._held_records >= self._limits.held:
             self._drops.count(Drop.HELD_FULL)
         else:
@@ -156,11 +157,13 @@ class BodyExchange:
         """
         key, slot = key_in(content), -1
         if key not in self.bodies:
-            if not self._admits(peer, key):
-                self._drops.count(Drop.PUBLISHER)
+            now = self._scheduler.now()
+            why = None if self._shares is None else self._shares.refusal(peer, key, now)
+            if why is not None:
+                self._refuse(peer, key, why)
                 return
             data = content[KEY_BYTES:]
-            new = decoded(data, self._scheduler.now())
+            new = decoded(data, now)
             if len(new.payload) > self._limits.payload:
                 raise ValueError("too large")
             if not self._security.knows(key[0]):  # the body comes again after the certificate
@@ -169,6 +172,8 @@ class BodyExchange:
             if not self._security.permits(key[0], "publish", new.topic):
                 self._drops.count(Drop.NOT_PERMITTED)
                 return
+            if self._shares is not None:
+                self._shares.take(peer, key, now)
             slot = self.add(key, new, data)
         body = self.bodies.get(key)
         if body is not None:
@@ -244,6 +249,25 @@ class BodyExchange:
         self._held_records += 1
         if held.asked == 1 and len(held.records) == 1:
             self._send(peer, frame(FrameType.WANT, key_bytes(key)))
+
+    def _refuse(self, peer: int, key: EventKey, why: Drop) -> None:
+        """Refuse the body of an event from a neighbour, and its records that wait for this body."""
+        self._drops.count(why)
+        if key in self._held:
+            for held_by, record in self._held[key].records:
+                if held_by == peer:
+                    self._refuse_record(peer, record, why)
+                    self._held_records -= 1
+            held = self._held.pop(key)
+            if others := [kept for kept in held.records if kept[0] != peer]:
+                self._held[key] = held._replace(records=others)
+
+    def _refuse_record(self, peer: int, content: bytes, why: Drop) -> None:
+        """Refuse a record of an event whose body the node refused, and acknowledge its hop."""
+        self._drops.count(why)
+        acknowledgement = self._refused_hops.acknowledgement(content)
+        if acknowledgement:
+            self._send(peer, frame(FrameType.RECORD, acknowledgement))
 
     def _ask(self, key: EventKey, held: _Held) -> None:
         wait = _ASK_AGAIN_S * 2 ** (held.asked - 1)

@@ -25,6 +25,7 @@ from halfway.live.step.datagram_flow import Flow
 from halfway.live.step.node_driver import Driver
 from halfway.live.step.node_stepper import Stepper
 from halfway.live.step.record_head import head_of
+from halfway.live.step.refused_hops import RefusedHops
 from halfway.live.step.scheduler import Scheduler
 from halfway.live.systems.entry import Entry
 from halfway.live.systems.face import Command, Face
@@ -81,9 +82,10 @@ class MeshNode:
         self.kept: KeptService | None = None  # of a node with a journal
         self._turning = self._closed = False
         self.on_report: Callable[[Any], None] = lambda _record: None
-        heard = self.links.table
-        heard.before_change, heard.after_change = self._before_change, self._after_change
-        events.limit_publishers(self.links.waiting.length_of)
+        self.links.table.before_change = self._before_change
+        self.links.table.after_change = self._after_change
+        refused_hops = RefusedHops(face.node.kinds, self.node_id, identity.incarnation)
+        events.limit_publishers(self.links.waiting.length_of, refused_hops)
         self.endpoint = self.links.connect(sock, self._turn, LinkCallbacks(
             handle_frames=self.driver.handle_frames, written=self.flow.taken_datagrams,
             frame=self._frame, greeted=self.retained_values.compare,
