@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import time
+import tracemalloc
 
 from halfway.live.drops import Drops
 from halfway.live.link.endpoint import DRAIN, Endpoint, bound
@@ -63,6 +64,28 @@ def test_a_neighbour_that_was_charged_too_much_pays_after_its_queue_was_empty() 
         for _ in range(5):
             some.add(3 - sender, HERE, bytes(_SIZE))
         assert taken(some, 4, TURN_S) == [3 - sender] * 4
+
+
+def test_a_pause_of_the_process_costs_a_neighbour_a_tenth_of_a_second_at_most() -> None:
+    some = queues(1000)
+    for sender in (1, 2):
+        for _ in range(400):
+            some.add(sender, HERE, bytes(_SIZE))
+    (paused,) = taken(some, 1, 3600.0)
+    found = taken(some, 150, TURN_S)
+    assert 95 <= found.index(paused) <= 105
+
+
+def test_a_waiting_datagram_counts_the_memory_that_it_needs() -> None:
+    some, count = NeighbourQueues(2 << 20), 4000
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    for number in range(count):
+        some.add(1, (f"127.0.0.{number % 9}", 1000 + number), number.to_bytes(2))
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(some) == count
+    assert after - before <= count * (2 + DATAGRAM_BYTES)
 
 
 def test_a_full_node_drops_from_the_longest_queue() -> None:
@@ -140,6 +163,60 @@ def test_a_flooded_endpoint_leaves_turns_to_another_endpoint_of_the_process() ->
         assert got.index(1) - sent_at < 30
         for one in ends:
             one.close()
+
+    run(program)
+
+
+def test_waiting_datagrams_leave_turns_to_a_timer() -> None:
+    async def program() -> None:
+        got, ran, total = list[int](), list[int](), 100
+
+        def slow(_: object, _datagram: bytes) -> None:
+            time.sleep(0.001)
+            if not got:
+                loop.call_later(0.0, tick)
+            got.append(len(ran))
+
+        def tick() -> None:
+            ran.append(len(got))
+            if len(got) < total:
+                loop.call_later(0.0, tick)
+
+        endpoint = Endpoint(
+            bound("127.0.0.1", 0), slow, lambda: None, Drops(), 8, waiting=queues(1000)
+        )
+        loop = asyncio.get_running_loop()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for _ in range(total):
+                sock.sendto(bytes(_SIZE), endpoint.address)
+            await until(lambda: len(got) == total)
+        assert len(set(got)) >= 10  # the timer ran between the datagrams, not after them
+        endpoint.close()
+
+    run(program)
+
+
+def test_a_busy_endpoint_queues_a_datagram_before_it_reads_the_next_one() -> None:
+    """So the room of the queues bounds what it reads, apart from the first datagrams."""
+
+    async def program() -> None:
+        received = list[int]()
+
+        def sender_of(*_: object) -> int:
+            received.append(endpoint.received)
+            return 1
+
+        endpoint = Endpoint(
+            bound("127.0.0.1", 0), lambda *_: None, lambda: None, Drops(), 8,
+            sender_of=sender_of, waiting=queues(DRAIN),
+        )  # fmt: skip
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for _ in range(4 * DRAIN):
+                sock.sendto(bytes(_SIZE), endpoint.address)
+            await until(lambda: endpoint.received == 4 * DRAIN)
+        assert len(received) == 4 * DRAIN
+        assert max(count - number for number, count in enumerate(received)) <= DRAIN
+        endpoint.close()
 
     run(program)
 

@@ -15,7 +15,7 @@ import socket
 import struct
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from halfway.live.addresses import unavailable
 from halfway.live.drops import Drop, Drops
@@ -98,7 +98,7 @@ class Endpoint:
         self._socket.close()
 
     def _drain(self) -> None:
-        taken = self._read(DRAIN)
+        taken = list(self._received(DRAIN))
         if not self._waiting and (len(taken) < DRAIN or not self._waiting.most_bytes):
             for address, datagram in taken:
                 self._receive(address, datagram)
@@ -106,23 +106,22 @@ class Endpoint:
             return
         self._queue_by_sender(taken)
         if len(taken) == DRAIN:
-            self._queue_by_sender(self._read(READ))
+            self._queue_by_sender(self._received(READ))
         self._serve_soon()
 
-    def _read(self, most: int) -> list[tuple[Address, bytes]]:
-        taken = []
+    def _received(self, most: int) -> Iterator[tuple[Address, bytes]]:
+        """Read datagrams one by one, so that a reader that queues them needs no room for all."""
         receive = self._socket.recvfrom
         for _ in range(most):
             try:
                 datagram, address = receive(_LARGEST)
             except OSError:  # nothing left, or an error of an earlier send
-                break
+                return
+            self.received += 1
             self.bytes_received += len(datagram)
-            taken.append((address[:2], datagram))
-        self.received += len(taken)
-        return taken
+            yield address[:2], datagram
 
-    def _queue_by_sender(self, taken: list[tuple[Address, bytes]]) -> None:
+    def _queue_by_sender(self, taken: Iterable[tuple[Address, bytes]]) -> None:
         add, dropped = self._waiting.add, 0
         for address, datagram in taken:
             dropped += add(self._sender_of(address, datagram), address, datagram)

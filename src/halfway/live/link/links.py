@@ -146,8 +146,8 @@ class Links:
         self._scheduler.arm()
 
     def queue_of(self, address: Address, data: bytes) -> int:
-        """Return the neighbour in whose queue an unopened datagram waits. It has the address of the
-        neighbour and claims its session, so that no stranger can fill the queue.
+        """Return the neighbour in whose queue an unopened datagram waits. A stranger that fills the
+        queue must forge the address of the neighbour, and with keys know the session's number.
         """
         peer = self.security.claimed_sender(data)
         is_neighbour = self._address.get(peer) == address and self.table.is_link(peer)

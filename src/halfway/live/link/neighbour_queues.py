@@ -13,12 +13,13 @@ from halfway.live.security import Address
 
 STRANGERS = -1  # all nodes that are not neighbours share this queue
 TURN_S = 0.001  # processing time of a queue in its turn
-DATAGRAM_BYTES = 128  # memory of a waiting datagram, besides its bytes
+DATAGRAM_BYTES = 240  # memory of a waiting datagram, besides its bytes: measured
+_MOST_OWED_S = 0.1  # a process that was paused must not charge the pause to a neighbour
 
 
 class _Queue:
     """The waiting datagrams of one neighbour. credit_s: processing time left in its turn; less than
-    0 after a datagram that needed more.
+    0 after a datagram that needed more, but at least -_MOST_OWED_S.
     """
 
     def __init__(self) -> None:
@@ -91,7 +92,8 @@ class NeighbourQueues:
         returned.
         """
         if sender in self._queues:  # the endpoint was not closed meanwhile
-            self._queues[sender].credit_s -= seconds
+            queue = self._queues[sender]
+            queue.credit_s = max(queue.credit_s - seconds, -_MOST_OWED_S)
 
     def length_of(self, sender: int) -> float:
         """Return the length of a sender's queue, as a part of an equal share of the bytes."""
