@@ -81,16 +81,15 @@ def made(load: Load, place: int, state: str) -> LiveNode:
     """Return a node of the run, which is not started yet."""
     ends = [a + b - place for a, b in load.links if place in (a, b)]
     peers = [f"127.0.0.1:{load.ports[k]}" for k in ends]
-    keys: dict[str, Any] = {}
+    network: dict[str, Any] = {"network": f"flood-{os.getppid()}"}
     if load.keys is not None:
-        keys = {"certificate": load.keys / "home" / "members" / f"n{place}.cert",
-                "key": load.keys / f"n{place}.key", "state": Path(state)}  # fmt: skip
+        network = {"certificate": load.keys / "home" / "members" / f"n{place}.cert",
+                   "key": load.keys / f"n{place}.key", "state": Path(state)}  # fmt: skip
     role = {} if not roles_of(load.system) or place else {"role": "founder"}
     name = FLOODER if place == len(load.ports) - 1 else f"n{place}"
     return node(
         load.system, port=load.ports[place], peers=peers, discover=False, compile="now",
-        name="" if keys else name, network=f"flood-{os.getppid()}", limits=load.limits, **keys,
-        **role,
+        name=name if load.keys is None else "", limits=load.limits, **network, **role,
     )  # fmt: skip
 
 
