@@ -71,6 +71,7 @@ def flooded(pairs: list[tuple[int, int]], *, has_shares: bool, times: int = 100)
 
 
 @pytest.mark.parametrize("pairs", [_LINE, _RING], ids=["line", "ring"])
+@pytest.mark.long
 def test_a_flood_takes_few_events_of_others_from_nodes_with_shares(
     pairs: list[tuple[int, int]],
 ) -> None:
@@ -80,6 +81,7 @@ def test_a_flood_takes_few_events_of_others_from_nodes_with_shares(
     assert with_shares.hops <= _FLOODER
 
 
+@pytest.mark.long
 def test_every_record_of_a_flood_is_handled_or_counted() -> None:
     for has_shares in (False, True):
         bed = flooded(_LINE, has_shares=has_shares).bed
@@ -91,6 +93,7 @@ def test_every_record_of_a_flood_is_handled_or_counted() -> None:
             assert node.stepper.refusals() == {}
 
 
+@pytest.mark.long
 def test_without_a_flood_shares_drop_nothing() -> None:
     outcome = flooded(_LINE, has_shares=True, times=1)
     assert outcome.delivered == 1.0
