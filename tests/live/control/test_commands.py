@@ -223,6 +223,7 @@ def test_a_command_does_not_remove_the_socket_of_a_process_that_starts(
     assert list(folder().iterdir()) == []
 
 
+@pytest.mark.usefixtures("no_node")
 def test_a_stopped_process_keeps_its_control_socket() -> None:
     path = folder() / "stopped.sock"
     with socket.socket(socket.AF_UNIX) as stopped, contextlib.ExitStack() as waiting:
