@@ -34,6 +34,7 @@ def disk_of(n: int, degree: int) -> LazyDisk:
 
 
 @pytest.mark.parametrize("system", ["directional-walk", "random-walk"])
+@pytest.mark.long
 def test_a_run_measures_the_walks_of_the_network_in_memory(system: WalkSystem) -> None:
     found = run_of(1000, 12, system)
     disk = disk_of(1000, 12)

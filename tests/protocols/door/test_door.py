@@ -95,6 +95,7 @@ def test_a_million_records_of_floods_are_within_the_stated_emissions() -> None:
     assert list(lines) == list(SYSTEMS)
 
 
+@pytest.mark.long
 def test_a_flood_fills_the_tables_of_a_node() -> None:
     """A node has paths over far more nodes than it has neighbours, and gossips to some of them."""
     run = flood.prepared("path-gossip")
