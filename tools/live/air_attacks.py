@@ -134,9 +134,9 @@ async def linked_once(node: MeshNode) -> None:
             await asyncio.sleep(_POLL_S)
 
 
-def keep_events(node: MeshNode, kept: Counter[str]) -> None:
-    """Make a black hole of an interpreted node: it transmits no record with an event of another
-    node. It sends all other records.
+def keep_events(node: Any, kept: Counter[str]) -> None:
+    """Make a black hole of an interpreted `MeshNode`: it transmits no record with an event of
+    another node. It sends all other records.
     """
     transmit = node.transmit
 
@@ -147,7 +147,7 @@ def keep_events(node: MeshNode, kept: Counter[str]) -> None:
         else:
             transmit(record, data)
 
-    node.transmit = unless_event  # type: ignore[method-assign]
+    node.transmit = unless_event
 
 
 def process(part: Any, *arguments: Any) -> None:

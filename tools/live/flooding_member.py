@@ -6,6 +6,7 @@ import asyncio
 import struct
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -66,8 +67,8 @@ class FloodingMember:
 
     async def record(self, topic: str, payload: bytes) -> None:
         """Publish some events, and record their datagrams: half on a topic, half on new topics."""
-        links, flow = self._node.links, self._node.flow
-        send = links._send_sealed
+        links: Any = self._node.links  # whose method another one replaces for a while
+        flow, send = self._node.flow, links._send_sealed
 
         def noted(peer: int, plain: bytes, now: float) -> None:
             if plain[0] in (FrameType.BODY, FrameType.RECORD):
@@ -76,12 +77,12 @@ class FloodingMember:
                     self._recordings.append(Recording(peer, plain, places))
             send(peer, plain, now)
 
-        links._send_sealed = noted  # type: ignore[method-assign]
+        links._send_sealed = noted
         for number in range(RECORDED):
             await self._node.publish(topic if number % 2 else f"flood/{number}", payload)
             if number % 100 == 99:  # the neighbours can take all of these events
                 await asyncio.sleep(0.02)
-        links._send_sealed = send  # type: ignore[method-assign]
+        links._send_sealed = send
 
     async def flood(self, rate: float, seconds: float) -> None:
         """Send the recorded events at a rate for some seconds. `sent` counts them: an event that

@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TextIO
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NEEDED = ("git", "unshare", "mount", "mosquitto_sub", "mosquitto_pub")
@@ -124,11 +125,15 @@ def free_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def running(command: list[str | Path], **how: object) -> Iterator["subprocess.Popen[str]"]:
-    """Run a program until the end of the block."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True, **how)  # type: ignore[call-overload]
+def running(
+    command: list[str | Path], around: Mapping[str, str], folder: Path, log: TextIO
+) -> Iterator[None]:
+    """Run a program in a folder until the end of the block."""
+    process = subprocess.Popen(
+        command, env=around, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+    )
     try:
-        yield process
+        yield
     finally:
         process.terminate()
         process.wait()
@@ -148,7 +153,7 @@ def first_message(bin_folder: Path, work: Path, run: int) -> float:
             command = [bin_folder / "halfway", "node", "--name", name, "--mqtt", str(port)]
             command += ["--network", f"fresh-{os.getpid()}-{run}", "--state", own / name]
             log = stack.enter_context((own / f"{name}.log").open("w"))
-            stack.enter_context(running(command, env=around, cwd=own, stdout=log, stderr=log))
+            stack.enter_context(running(command, around, own, log))
         wait_for_message(ports, begun, around)
         return time.monotonic() - begun
 
@@ -159,17 +164,19 @@ def wait_for_message(ports: list[int], begun: float, around: Mapping[str, str]) 
     """
     subscribe = f"mosquitto_sub -p {ports[1]} -t sensors/# -v -q 1 -C 1".split()
     publish = f"mosquitto_pub -p {ports[0]} -t {TOPIC} -m {TEXT} -q 1".split()
-    how = {"env": around, "stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "text": True}
+    quiet = subprocess.DEVNULL
     received = ""
     while received != f"{TOPIC} {TEXT}\n":
-        with subprocess.Popen(subscribe, stdout=subprocess.PIPE, **how) as reader:  # type: ignore[call-overload]
+        with subprocess.Popen(
+            subscribe, env=around, stdin=quiet, stdout=subprocess.PIPE, stderr=quiet, text=True
+        ) as reader:
             while reader.poll() is None:
                 if time.monotonic() - begun > LONGEST_S:
                     reader.kill()
                     sys.exit(f"error: no message within {LONGEST_S:.0f} s")
-                subprocess.run(publish, check=False, **how)  # type: ignore[call-overload]
+                subprocess.run(publish, check=False, env=around, stdin=quiet, stderr=quiet)
                 time.sleep(POLL_S)
-            received = reader.stdout.read()
+            received = "" if reader.stdout is None else reader.stdout.read()
 
 
 def say(line: str) -> None:

@@ -1,7 +1,9 @@
 """The host of nodes on the air: a crash, and the start after it."""
 
 import asyncio
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -23,9 +25,11 @@ class Clock:
     """A scheduler whose timers run when a test says so."""
 
     def __init__(self) -> None:
-        self.timers: list[tuple[object, object]] = []
+        self.timers: list[tuple[Callable[[float, object], object], object]] = []
 
-    def after(self, _seconds: float, call: object, argument: object) -> None:
+    def after(
+        self, _seconds: float, call: Callable[[float, object], object], argument: object
+    ) -> None:
         self.timers.append((call, argument))
 
     def call_after_timers(self, call: object) -> None:
@@ -35,7 +39,7 @@ class Clock:
         """Run all timers that wait now."""
         due, self.timers = self.timers, []
         for call, argument in due:
-            call(0.0, argument)  # type: ignore[operator]
+            call(0.0, argument)
 
 
 class SlowFace:
@@ -58,13 +62,10 @@ class SlowFace:
 
 def entry() -> tuple[Entry, Clock, list[int]]:
     """An entry, its clock, and the kinds of its commands so far."""
-    clock, kinds = Clock(), list[int]()
-    made = Entry(
-        SlowFace(),  # type: ignore[arg-type]
-        clock,  # type: ignore[arg-type]
-        lambda command: kinds.append(command.kind),
-        lambda: None,
-    )
+    face: Any = SlowFace()
+    clock: Any = Clock()
+    kinds = list[int]()
+    made = Entry(face, clock, lambda command: kinds.append(command.kind), lambda: None)
     return made, clock, kinds
 
 

@@ -1,6 +1,7 @@
 """Kept events: numbers, gaps, acknowledgements, expiry, restarts, once to the application."""
 
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -24,7 +25,8 @@ class Node:
         self.kept = self._made()
 
     def _made(self) -> KeptStore:
-        clock = DiskClock(self, lambda: self.time + self.ahead_s)  # type: ignore[arg-type]
+        scheduler: Any = self
+        clock = DiskClock(scheduler, lambda: self.time + self.ahead_s)
         return KeptStore(self.node_id, 100 + self.node_id, self._write, clock)
 
     def now(self) -> float:

@@ -62,7 +62,8 @@ def test_a_jump_while_the_nodes_run_changes_nothing(
             assert kept is not None
             b.mesh.subscribe("x", got.append)
             await until(lambda: a.retained("$halfway/kept/readers/+"))
-            sessions = dict(a.mesh.security._by_number)  # type: ignore[attr-defined]
+            security: Any = a.mesh.security
+            sessions = dict(security._by_number)
             b.mesh.endpoint._receive = lambda *_: None
             await a.publish("x", b"before", level="kept", expiry_s=EXPIRY_S)
             wall.wrong_s = jump_s
@@ -74,7 +75,7 @@ def test_a_jump_while_the_nodes_run_changes_nothing(
             assert [event.payload for event in got] == [b"before", b"after"]
             assert all(event.age_s < 60.0 for event in got)
             await until(lambda: not len(kept.events))
-            assert a.mesh.security._by_number == sessions  # type: ignore[attr-defined]
+            assert security._by_number == sessions
             for trace in traces:
                 assert [one.clock.refused for one in trace._traces] == [0]
                 trace.close()
