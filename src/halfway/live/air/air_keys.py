@@ -55,6 +55,15 @@ class AirKeys:
         )
         return KeyedSecurity(membership, random=os.urandom, cipher=suitable_cipher())
 
+    def revoke(self, place: int) -> bytes:
+        """Revoke the certificate of a node of the air with keys; return the network's new
+        revocation list, for `KeyedSecurity.learn_revocations`.
+        """
+        self._version += 1
+        self._revoked.add(_serial(place))
+        revocations = Revocations(self._version, tuple(sorted(self._revoked)))
+        return signed_revocations(revocations, self._network_id, self._root)
+
     def _signed(self, place: int, salt: int, topics: str) -> bytes:
         """Return the certificate of a node of the air."""
         identity = self._identities[place]
@@ -70,15 +79,6 @@ class AirKeys:
             subscribe=(topics,),
         )
         return signed_certificate(certificate, self._root)
-
-    def revoke(self, place: int) -> bytes:
-        """Revoke the certificate of a node of the air with keys; return the network's new
-        revocation list, for `KeyedSecurity.learn_revocations`.
-        """
-        self._version += 1
-        self._revoked.add(_serial(place))
-        revocations = Revocations(self._version, tuple(sorted(self._revoked)))
-        return signed_revocations(revocations, self._network_id, self._root)
 
 
 def _serial(place: int) -> int:
