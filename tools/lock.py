@@ -1,15 +1,10 @@
-"""Resolve pyproject.toml into requirements.lock, with hashes, for every platform and Python.
-
-The resolver (uv) is installed to its own environment under build/, not to the project's.
-"""
+"""Resolve pyproject.toml into requirements.lock, with hashes, for every platform and Python."""
 
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TOOLS = ROOT / "build" / "lock-tools"
 FLAGS = [
     *("--universal", "--python-version", "3.11", "--group", "dev"),
     *("--generate-hashes", "--no-emit-index-url", "--no-emit-find-links"),
@@ -19,18 +14,10 @@ FLAGS = [
 
 def main() -> int:
     """Write requirements.lock; packages keep their locked versions unless `--upgrade` is given."""
-    python = TOOLS / "bin" / "python"
-    if not python.exists():
-        venv.create(TOOLS, with_pip=True)
-    steps = (
-        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv"],
-        [python, "-m", "uv", "pip", "compile", "pyproject.toml", *FLAGS, *sys.argv[1:]],
-    )
-    for step in steps:
-        done = subprocess.run(step, cwd=ROOT, check=False)
-        if done.returncode != 0:
-            sys.stderr.write("error: requirements.lock is unchanged; see the lines above\n")
-            return 2
+    resolve = [sys.executable, "-m", "uv", "pip", "compile", "pyproject.toml", *FLAGS]
+    if subprocess.run([*resolve, *sys.argv[1:]], cwd=ROOT, check=False).returncode != 0:
+        sys.stderr.write("error: requirements.lock is unchanged; see the lines above\n")
+        return 2
     return 0
 
 
