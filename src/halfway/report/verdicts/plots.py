@@ -1,21 +1,15 @@
-"""The plots of reproduced figures: panels on one scale, legend, words. Loads altair: late."""
+"""The plots of reproduced figures: panels on one scale, legend, words."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from halfway.pipeline.plan.run import Scalar
-from halfway.pipeline.reproduction.figures import Plot
+from halfway.pipeline.reproduction.figures import Drawing, Plot
 from halfway.pipeline.statistics.summary import Summary
 from halfway.report import wording
-from halfway.report.verdicts.panel_chart import (
-    PALETTE,
-    axis_order,
-    chart_of,
-    reach_of,
-    side_by_side,
-    svg,
-    values_of,
-)
+from halfway.report.verdicts.kept_pictures import KeptPictures
+from halfway.report.verdicts.plot_values import PALETTE, axis_order, reach_of, values_of
 
 # Panels share a scale unless the highest exceeds the lowest this many times.
 _FLAT = 4.0
@@ -45,20 +39,26 @@ def selected(plot: Plot, summaries: Iterable[Summary]) -> list[Summary]:
     return sorted(rows, key=lambda row: axis_order(row.parameters[plot.x]))
 
 
-def panels(plot: Plot, summaries: Iterable[Summary]) -> list[Panel]:
+def panels(plot: Plot, summaries: Iterable[Summary], kept: KeptPictures) -> list[Panel]:
     """Return the plots of a reproduced figure as SVG panels without a legend, in the colours of
     `legend`.
 
-    The list is empty without data.
+    kept: has the panels that an earlier report drew. The list is empty without data.
     """
     rows = selected(plot, summaries)
     names = values_of(rows, plot.panel)
     domains = _domains(plot, rows, names)
     differ = len(set(domains.values())) > 1
+
+    def drawn(name: Scalar) -> str:
+        from halfway.report.verdicts.panel_chart import chart_of, svg  # imports altair
+
+        return svg(chart_of(plot, rows, name, domains[name], legend=False))
+
     return [
         Panel(
             title=_panel_title(plot, name),
-            svg=svg(chart_of(plot, rows, name, domains[name], legend=False)),
+            svg=kept.svg(__name__, ["panel", name, plot, *rows], partial(drawn, name)),
             words=_words(plot, [row for row in rows if row.parameters[plot.panel] == name]),
             own_scale=differ,
         )
@@ -74,20 +74,35 @@ def _panel_title(plot: Plot, value: Scalar) -> str:
     return text if isinstance(value, str) else f"{plot.panel} = {text}"
 
 
-def whole(plot: Plot, summaries: Iterable[Summary], title: str) -> str:
+def whole(plot: Plot, summaries: Iterable[Summary], title: str, kept: KeptPictures) -> str:
     """Return a plot of a reproduced figure as a whole, one SVG on white: its panels side by side,
     title, legend.
+
+    kept: has the plot if an earlier report drew it.
     """
     rows = selected(plot, summaries)
-    names = values_of(rows, plot.panel)
-    domains = _domains(plot, rows, names)
-    charts = [
-        chart_of(plot, rows, name, domains[name], legend=True).properties(
-            title=_panel_title(plot, name)
-        )
-        for name in names
-    ]
-    return side_by_side(charts, title)
+
+    def drawn() -> str:
+        from halfway.report.verdicts.panel_chart import chart_of, side_by_side  # imports altair
+
+        names = values_of(rows, plot.panel)
+        domains = _domains(plot, rows, names)
+        charts = [
+            chart_of(plot, rows, name, domains[name], legend=True).properties(
+                title=_panel_title(plot, name)
+            )
+            for name in names
+        ]
+        return side_by_side(charts, title)
+
+    return kept.svg(__name__, ["whole", title, plot, *rows], drawn)
+
+
+def picture_of(drawing: Drawing, kept: KeptPictures) -> str:
+    """Return the picture of one run as SVG; `kept` has it if an earlier report drew it."""
+    return kept.svg(
+        drawing.svg.__module__, [drawing.svg.__qualname__, drawing.caption], drawing.svg
+    )
 
 
 def legend(plot: Plot, summaries: Iterable[Summary]) -> list[tuple[str, str]]:

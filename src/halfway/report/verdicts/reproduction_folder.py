@@ -7,6 +7,7 @@ from pathlib import Path
 from halfway.files import write_whole
 from halfway.pipeline.reproduction.figures import Figure, Paper, Scale
 from halfway.report.verdicts import plots, verdict_wording
+from halfway.report.verdicts.kept_pictures import KeptPictures
 from halfway.report.verdicts.verdict_files import write_tables
 from halfway.report.verdicts.verdict_page import write_page
 from halfway.report.verdicts.verdict_report import VerdictReport
@@ -46,20 +47,22 @@ def write_report(folder: Path, report: VerdictReport) -> Path:
     either the old one or the new one.
     """
     write_tables(folder, report.verdicts, report.all_summaries())
-    _write_figures(folder / "figures", report)
+    kept = KeptPictures(folder)
+    _write_figures(folder / "figures", report, kept)
     page = folder / "index.html"
-    write_page(page, report)
+    write_page(page, report, kept)
+    kept.save()
     return page
 
 
-def _write_figures(folder: Path, report: VerdictReport) -> None:
+def _write_figures(folder: Path, report: VerdictReport, kept: KeptPictures) -> None:
     for paper, figure in report.figures:
         name = f"{paper.name}-{figure.name}"
         summaries = report.summarised(paper, figure)
         if figure.drawing is not None:
-            write_whole(folder / f"{name}.svg", figure.drawing.svg())
+            write_whole(folder / f"{name}.svg", plots.picture_of(figure.drawing, kept))
         for number, plot in enumerate(figure.plots, start=1):
             if plots.selected(plot, summaries):
                 suffix = f"-{number}" if len(figure.plots) > 1 else ""
-                svg = plots.whole(plot, summaries, verdict_wording.heading(figure))
+                svg = plots.whole(plot, summaries, verdict_wording.heading(figure), kept)
                 write_whole(folder / f"{name}{suffix}.svg", svg)

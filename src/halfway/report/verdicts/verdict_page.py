@@ -14,7 +14,8 @@ from halfway.report.document import asset, document, header, section
 from halfway.report.embedded import embedded
 from halfway.report.verdicts import plots, verdict_wording
 from halfway.report.verdicts.html_table import SLUG, table
-from halfway.report.verdicts.panel_chart import PALETTE
+from halfway.report.verdicts.kept_pictures import KeptPictures
+from halfway.report.verdicts.plot_values import PALETTE
 from halfway.report.verdicts.verdict_report import VerdictReport
 
 # The first colour of the palette is too dark for a dark page, where the style sheet replaces it.
@@ -31,16 +32,16 @@ _PLOT_NOTE = {
 }
 
 
-def write_page(path: Path, report: VerdictReport) -> None:
+def write_page(path: Path, report: VerdictReport, kept: KeptPictures) -> None:
     """Write the verdict page of a report to `path`. Raises Problem if it cannot be written."""
-    write_whole(path, page(report))
+    write_whole(path, page(report, kept))
 
 
-def page(report: VerdictReport) -> str:
-    """Return the verdict page as the text of an HTML document."""
+def page(report: VerdictReport, kept: KeptPictures) -> str:
+    """Return the verdict page as the text of an HTML document, with the pictures that are kept."""
     papers = report.papers()
     title = papers[0].title if len(papers) == 1 else "Published and measured values"
-    shown = "".join(_paper(report, paper, len(papers) > 1) for paper in papers)
+    shown = "".join(_paper(report, paper, len(papers) > 1, kept) for paper in papers)
     main = f"<main>{shown}{_making(report)}</main>"
     body = f"{_head(report, papers, title)}{_contents(report)}{main}"
     return document(title, asset("verdicts", "page.css"), body, asset("verdicts", "page.js"))
@@ -102,28 +103,28 @@ def _contents(report: VerdictReport) -> str:
     return f'<nav aria-label="Figures"><ul>{links}</ul></nav>'
 
 
-def _paper(report: VerdictReport, paper: Paper, several: bool) -> str:
+def _paper(report: VerdictReport, paper: Paper, several: bool, kept: KeptPictures) -> str:
     heading = (
         f'<h2 class="paper">{escape(paper.title)}</h2>'
         f'<p class="byline">{escape(paper.authors)}, {paper.year}</p>'
     )
     own = [figure for owner, figure in report.figures if owner.name == paper.name]
-    figures = "".join(_figure(report, paper, figure) for figure in own)
+    figures = "".join(_figure(report, paper, figure, kept) for figure in own)
     return heading + figures if several else figures
 
 
-def _figure(report: VerdictReport, paper: Paper, figure: Figure) -> str:
+def _figure(report: VerdictReport, paper: Paper, figure: Figure, kept: KeptPictures) -> str:
     verdicts = report.of(paper, figure)
     summaries = report.summarised(paper, figure)
     anchor = _anchor(paper, figure)
     name = f"<small><code>{escape(paper.name)}/{escape(figure.name)}</code></small>"
     parts = []
     if drawing := figure.drawing:
-        svg = embedded(drawing.svg(), f"{anchor}-drawing", drawing.caption)
+        svg = embedded(plots.picture_of(drawing, kept), f"{anchor}-drawing", drawing.caption)
         caption = f"<figcaption>{escape(drawing.caption)}</figcaption>"
         parts.append(f'<figure class="drawing">{svg}{caption}</figure>')
     parts += [
-        _plot(f"{anchor}-{index}", plot, summaries) for index, plot in enumerate(figure.plots)
+        _plot(f"{anchor}-{index}", plot, summaries, kept) for index, plot in enumerate(figure.plots)
     ]
     if verdicts:
         parts.append(table(verdicts, verdict_wording.heading(figure)))
@@ -131,8 +132,8 @@ def _figure(report: VerdictReport, paper: Paper, figure: Figure) -> str:
     return section(anchor, f"{escape(verdict_wording.heading(figure))} {name}", "".join(parts))
 
 
-def _plot(name: str, plot: Plot, summaries: Sequence[Summary]) -> str:
-    panels = plots.panels(plot, summaries)
+def _plot(name: str, plot: Plot, summaries: Sequence[Summary], kept: KeptPictures) -> str:
+    panels = plots.panels(plot, summaries, kept)
     if not panels:
         return ""
     pictures = "".join(
