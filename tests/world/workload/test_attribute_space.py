@@ -25,6 +25,7 @@ def covered(box: tuple[tuple[int, int], ...]) -> set[Cell]:
 def test_boxes_cover_each_cell_once_and_no_other(shape: list[int], data: st.DataObject) -> None:
     cells = data.draw(st.sets(st.integers(0, prod(shape) - 1), min_size=1))
     values = values_of(shape)
+    assert values.flags.c_contiguous  # for handlers the type of one attribute's values
     boxes = boxes_of(cells, shape)
     found = [cell for box in boxes for cell in covered(box)]
     assert sorted(found) == sorted(tuple(values[cell].tolist()) for cell in cells)

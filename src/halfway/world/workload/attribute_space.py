@@ -42,7 +42,9 @@ def values_of(shape: Sequence[int]) -> npt.NDArray[np.int64]:
     """Return [cells, attributes]: the value of each attribute in each cell of an attribute
     space.
     """
-    return np.indices(shape).reshape(len(shape), -1).T.astype(np.int64)
+    # In another order in memory, the array would have another type for compiled code. A handler
+    # that reads it would be compiled again for two or more attributes.
+    return np.indices(shape).reshape(len(shape), -1).T.astype(np.int64, order="C")
 
 
 def widened(
