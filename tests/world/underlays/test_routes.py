@@ -1,5 +1,7 @@
 """Weighted routes against scipy and against all paths."""
 
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from halfway.problem import Problem
 from halfway.world.graphs.network import Network
+from halfway.world.underlays import routes
 from halfway.world.underlays.routes import (
     Closed,
     Doubles,
@@ -51,6 +54,10 @@ def test_routes_use_open_links_and_have_their_stated_weights(made: Given) -> Non
             assert weight[places].sum() == tree.weight[target]
             assert not closed.places[places].any()
             assert not closed.rows[rows].any()
+            back = places_on(network, rows[::-1])
+            assert network.who[back].tolist() == rows[::-1][1:].tolist()
+    compiled: Any = routes._places_on
+    assert len(compiled.signatures) <= 1  # for rows in either order in memory
 
 
 @given(weighted(least=1))

@@ -253,8 +253,8 @@ def run(
     """
     door = Door(state, rules, neighbourhood, engine.out, lend)
     why: int = _run(
-        door, lend(neighbourhood), lend(engine), lend(radio), lend(reach), starts, lend(changes),
-        until, limit, free_slots,
+        door, lend(neighbourhood), lend(engine), lend(radio), lend(reach), bool(starts),
+        lend(changes), float(until), int(limit), int(free_slots),  # of one type each, as in `post`
     )  # fmt: skip
     return why
 

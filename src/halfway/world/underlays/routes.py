@@ -125,7 +125,7 @@ def places_on(network: Network, rows: Rows) -> Rows:
     """Return [hops]: the places of `network.who` on an underlay route, in order; Problem for rows
     without a link.
     """
-    places: Rows = _places_on(network.start, network.who, rows)
+    places: Rows = _places_on(network.start, network.who, np.ascontiguousarray(rows))
     if len(places) and places.min() < 0:
         k = int(np.argmin(places))
         a, b = network.label(rows[k]), network.label(rows[k + 1])
