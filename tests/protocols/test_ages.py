@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from halfway.adapters.registry import TABLE
-from halfway.core.compiled import kernel
 from halfway.core.kinds import Channel, Kinds
 from halfway.core.message import RECORD
 from halfway.core.outbox import Outbox, emit, outbox
@@ -31,6 +30,7 @@ from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.workload.demand import Drawn, Listed
 from halfway.world.workload.groups.monitoring import Monitoring
+from tests.interpreted import uncompiled
 from tests.networks import disk, line
 from tests.systems import HOPPING
 
@@ -47,7 +47,7 @@ class HopRules(NamedTuple):
     ack_backoff: float = 1.0
 
 
-@kernel
+@uncompiled
 def repeated(hops: Any, rules: Any, kind: Any, times: Any, ages: Any, timer: Any, out: Any) -> Any:
     """The `reals` of one record: as first sent, at each retransmission, and on a detour."""
     sent = np.zeros((times.shape[0], 6))

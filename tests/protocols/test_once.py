@@ -26,6 +26,7 @@ from halfway.protocols.walk_overlay import messages as overlay_messages
 from halfway.protocols.walk_overlay import subscription_items
 from halfway.protocols.walks import directional_walk, messages, random_walk
 from halfway.world.workload.pairs import distinct_pairs
+from tests.interpreted import uncompiled
 from tests.protocols.fields import undeclared
 from tests.protocols.lone import Command, Driven, World, drive, emitted_by, entered, faults
 from tests.protocols.rules_of import printed_rules_of, rules_of
@@ -269,17 +270,17 @@ def large_faults(system: str) -> list[str]:
 
 def test_cheats_are_caught() -> None:
     """The tests can fail: another row written, the number of nodes used, a wrong end state."""
-    here = world("flooding")
+    here, handle = world("flooding"), uncompiled(flooding.handle)
     driven = drive(here)
 
     def writes_next_row(state, rules, neighbourhood, i, message, out):  # type: ignore[no-untyped-def]
-        flooding.handle(state, rules, neighbourhood, i, message, out)
+        handle(state, rules, neighbourhood, i, message, out)
         state.seen.counts[(int(i) + 1) % len(state.seen.counts), 0] += 1
 
     def counts_nodes(state, rules, neighbourhood, i, message, out):  # type: ignore[no-untyped-def]
-        flooding.handle(state, rules, neighbourhood, i, message, out)
+        handle(state, rules, neighbourhood, i, message, out)
         if len(state.node_id) > 1:
-            flooding.handle(state, rules, neighbourhood, i, message, out)
+            handle(state, rules, neighbourhood, i, message, out)
 
     def writes_what_it_receives(*given):  # type: ignore[no-untyped-def]
         given[4].flags = 1

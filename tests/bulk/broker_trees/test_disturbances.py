@@ -14,17 +14,15 @@ from halfway.bulk.broker_trees.delivery_ratio import delivered_share, draw_fault
 from halfway.bulk.broker_trees.disturbances import comes_through, disturbances
 from halfway.bulk.broker_trees.load import BALANCES, passage
 from halfway.bulk.broker_trees.queues import queued_paths
-from halfway.core.compiled import kernel
 from halfway.world.workload.content import content
 from tests.bulk.broker_trees.test_load import BITS, SlowTree, grown
+from tests.interpreted import uncompiled
 
 BROKERS = 12
 _STARTS = -2  # the end of a control message that has not begun
 
 
-@kernel
-def through(disturbed: Any, queue: Any) -> Any:
-    return comes_through(disturbed, queue)
+through = uncompiled(comes_through)
 
 
 class DisturbedTree(SlowTree):

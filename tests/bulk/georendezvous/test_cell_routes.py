@@ -15,6 +15,7 @@ from tests.bulk.georendezvous.oracle import (
     wrong_in_every_population,
     wrong_in_random_grids,
 )
+from tests.interpreted import uncompiled
 from tests.networks import disk, line
 from tests.protocols.georendezvous.cell_networks import network_of
 
@@ -50,8 +51,8 @@ def test_the_oracle_detects_a_wrong_home() -> None:
     """A cell that only the oracle sees makes homes wrong."""
     populated = np.zeros((5, 5), np.bool_)
     populated[0, 0] = populated[1, 1] = populated[2, 2] = True
-    assert wrong_homes(populated, 0)[1] == 0
-    assert wrong_homes(populated, 0, hidden=(2, 2))[1] > 0
+    assert uncompiled(wrong_homes)(populated, 0)[1] == 0
+    assert uncompiled(wrong_homes)(populated, 0, (2, 2))[1] > 0
 
 
 @pytest.mark.parametrize(

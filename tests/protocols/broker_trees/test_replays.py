@@ -33,6 +33,7 @@ from halfway.sim.simulation import Simulation
 from halfway.world.attacks import Attack
 from halfway.world.graphs.network import Network
 from halfway.world.workload.demand import Drawn
+from tests.interpreted import uncompiled
 from tests.networks import disk, from_links, star
 from tests.protocols.broker_trees.test_roots import NEIGHBOUR, OTHER, OWN, Broker
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
@@ -138,7 +139,7 @@ class Listener:
         record.at, record.kind, record.epoch = self.now, ANNOUNCE, incarnation
         record.args[ORIGIN], record.args[VERSION], record.args[HOPS] = broker, version, hop_count
         out = outbox(4)
-        enter_broker(self.nearby, 0, False, RULES, record, out)
+        uncompiled(enter_broker)(self.nearby, 0, False, RULES, record, out)
         return int(out.tally[0]) < 4
 
 
@@ -206,7 +207,7 @@ def test_a_circling_keep_alive_ends() -> None:
         record.kind, record.source, record.target, record.hops = KEEP_ALIVE, B, A, hop_count
         record.args[ORIGIN], record.args[ROUTE] = B, SORTS
         out = outbox(4)
-        assert not carry(state, 0, OWN, record, out)
+        assert not uncompiled(carry)(state, 0, OWN, record, out)
         return bool(out.pool[out.free[np.uint32(3)]].kind == KEEP_ALIVE)
 
     assert passes(9)

@@ -34,6 +34,7 @@ from halfway.protocols.broker_trees.records.messages import (
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
 from halfway.protocols.broker_trees.underlay import underlay_siena
 from halfway.protocols.broker_trees.underlay.underlay_messages import PING, PONG, ROOT, TICK
+from tests.interpreted import uncompiled
 from tests.protocols.broker_trees.test_client_node import NOWHERE
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
 from tests.protocols.lone import emitted_by, entered
@@ -51,7 +52,7 @@ class Broker:
         self.now = 0.0
         self.state = module.state(ids, ids, root, *sizes, attributes=VALUES.shape[1])
         self.rules = tree_rules(module, Catalogue(FILTERS, VALUES))
-        place = claim(self.state.circuits, 0, np.int32(OTHER), np.int32(PATH), np.inf)
+        place = uncompiled(claim)(self.state.circuits, 0, np.int32(OTHER), np.int32(PATH), np.inf)
         path = self.state.circuits.of[0, place]
         path.prev, path.peer = NEIGHBOUR, OTHER
         self.hear(int(START), OWN)
@@ -146,6 +147,6 @@ def test_a_withdrawal_ends_only_what_was_announced_before_it(
     record = np.zeros(1, RECORD).view(np.recarray)[0]
     record.epoch, record.args[ORIGIN], record.args[VERSION] = incarnation, OTHER, version
     out = outbox(4)
-    hear_withdrawal(known, 0, record, out)
+    uncompiled(hear_withdrawal)(known, 0, record, out)
     assert (known.broker[0, 0] == NONE) == is_forgotten
     assert int(out.tally[0]) == 4 - is_forgotten

@@ -34,6 +34,7 @@ from halfway.protocols.broker_trees.records.messages import (
     VERSION,
 )
 from halfway.protocols.broker_trees.tables.subscription_table import Catalogue
+from tests.interpreted import uncompiled
 from tests.protocols.broker_trees.test_siena import FILTERS, VALUES
 from tests.protocols.rules_of import rules_of
 
@@ -62,7 +63,7 @@ def hear_search(circuits: Circuits, source: int, version: int) -> bool:
     """Let the relay hear a search; return whether it passes the search on."""
     out = outbox(4)
     searched = record(SEARCH, source, TARGET, origin=OWNER, version=version, avoided=NONE)
-    on_search(circuits, 0, RELAY, RULES, searched, out)
+    uncompiled(on_search)(circuits, 0, RELAY, RULES, searched, out)
     kinds = out.pool["kind"][out.free[out.tally[0] :]]
     assert (out.pool["next"][out.free[out.tally[0] :]] == EVERYONE).all()
     return kinds.tolist() == [SEARCH]
@@ -71,13 +72,14 @@ def hear_search(circuits: Circuits, source: int, version: int) -> bool:
 def hear_found(circuits: Circuits, source: int, version: int) -> None:
     """Let the relay hear the answer of the target."""
     found = record(FOUND, source, OWNER, origin=TARGET, version=version, direction=BACK)
-    keep_found(circuits, 0, RELAY, found, outbox(4))
+    uncompiled(keep_found)(circuits, 0, RELAY, found, outbox(4))
 
 
 def event_goes_to(circuits: Circuits) -> int:
     """The next hop of an event from the owner, at the relay; NONE: it has no path."""
     out = outbox(4)
-    forward(circuits, 0, RELAY, record(NOTIFY, BEFORE, TARGET, origin=OWNER, direction=AWAY), out)
+    event = record(NOTIFY, BEFORE, TARGET, origin=OWNER, direction=AWAY)
+    uncompiled(forward)(circuits, 0, RELAY, event, out)
     sent = out.pool[out.free[out.tally[0]]]
     return NONE if sent["kind"] == NO_PATH else int(sent["next"])
 
@@ -104,8 +106,8 @@ def test_a_second_path_shares_no_node_with_a_path_of_an_earlier_search() -> None
     shared = []
     for version in (1, 2):
         hear_search(circuits, BEFORE, version)
-        shared.append(int(shared_nodes(circuits, 0, RELAY, second)))
+        shared.append(int(uncompiled(shared_nodes)(circuits, 0, RELAY, second)))
         hear_found(circuits, AFTER, version)
-        shared.append(int(shared_nodes(circuits, 0, RELAY, second)))
+        shared.append(int(uncompiled(shared_nodes)(circuits, 0, RELAY, second)))
     assert shared == [0, 1, 0, 1]
-    assert is_found(circuits.of[0, find(circuits, 0, OWNER, NUMBER)])
+    assert uncompiled(is_found)(circuits.of[0, uncompiled(find)(circuits, 0, OWNER, NUMBER)])

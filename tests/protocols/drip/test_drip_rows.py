@@ -22,84 +22,31 @@ from halfway.protocols.drip import (
 )
 from halfway.protocols.drip import handler as drip
 from halfway.protocols.drip import state as states
+from tests.interpreted import uncompiled
 from tests.protocols.rules_of import rules_of
 
-
-# Functions that only compiled code can call, for Python.
-@kernel
-def on_register(state: Any, i: Any, message: Any) -> None:
-    registrations.on_register(state, i, message)
-
-
-@kernel
-def on_quit(state: Any, i: Any, message: Any) -> None:
-    registrations.on_quit(state, i, message)
-
-
-@kernel
-def on_subscription(state: Any, i: Any, message: Any) -> None:
-    registrations.on_subscription(state, i, message)
+on_register = uncompiled(registrations.on_register)
+on_subscription = uncompiled(registrations.on_subscription)
+on_beacon = uncompiled(regions.on_beacon)
+store_event = uncompiled(events.store_event)
+event_slot = uncompiled(events.event_slot)
+write_digest = uncompiled(digests.write_digest)
+is_in_digest = uncompiled(digests.is_in_digest)
+send = uncompiled(routes.send_or_defer)
+role_for = uncompiled(copies.role_for)
+note_relays = uncompiled(copies.note_relays)
+transfer_events = uncompiled(copies.transfer_events)
 
 
 @kernel
-def store_event(state: Any, rules: Any, i: Any, message: Any, role: Any, out: Any) -> Any:
-    return events.store_event(state, rules, i, message, role, out)
-
-
-@kernel
-def write_digest(state: Any, i: Any, o: Any) -> None:
-    digests.write_digest(state, i, o)
-
-
-@kernel
-def is_in_digest(message: Any, event: Any, broker: Any, number: Any) -> Any:
-    return digests.is_in_digest(message, event, broker, number)
-
-
-@kernel
-def event_slot(state: Any, i: Any, event: Any) -> Any:
-    return events.event_slot(state, i, event)
-
-
-@kernel
-def send(
-    state: Any,
-    rules: Any,
-    neighbourhood: Any,
-    i: Any,
-    kind: Any,
-    target: Any,
-    excluded: Any,
-    now: Any,
-    out: Any,
-) -> None:
-    routes.send_or_defer(state, rules, neighbourhood, i, kind, target, excluded, now, out)
-
-
-@kernel
-def role_for(
-    epidemic: Any, role: Any, left: Any, requested: Any, interested: Any, known: Any
-) -> Any:
-    return copies.role_for(epidemic, role, left, requested, interested, known)
-
-
-@kernel
-def note_relays(state: Any, i: Any, place: Any, message: Any) -> None:
-    copies.note_relays(state, i, place, message)
-
-
-@kernel
-def transfer_events(
-    state: Any,
-    rules: Any,
-    neighbourhood: Any,
-    i: Any,
-    broker: Any,
-    number: Any,
-    message: Any,
-    out: Any,
-) -> None:
-    copies.transfer_events(state, rules, neighbourhood, i, broker, number, message, out)
+def receive(state: Any, kind: Any, message: Any) -> None:
+    """Let a broker receive a record of a handover; compiled, because histories have many."""
+    if kind == messages.REGISTER:
+        registrations.on_register(state, 0, message)
+    elif kind == messages.QUIT:
+        registrations.on_quit(state, 0, message)
+    else:
+        registrations.on_subscription(state, 0, message)
 
 
 def rules(**other: float) -> Any:
@@ -163,19 +110,16 @@ def test_no_subscription_is_lost_in_any_history(histories: int) -> None:
             visits.append(int(rng.choice([b for b in range(3) if b != visits[-1]])))
         sent = []
         for version, home in enumerate(visits, start=1):
-            sent.append((home, "register", version))
+            sent.append((home, int(messages.REGISTER), version))
             if version < len(visits):
-                sent.append((home, "quit", version))
+                sent.append((home, int(messages.QUIT), version))
             others = [b for b in range(3) if b != home]
-            sent += [(b, "subscription", version) for b in others if rng.random() < 0.5]
+            sent += [(b, int(messages.SUBSCRIPTION), version) for b in others if rng.random() < 0.5]
         for state in brokers:
             state.register[:] = fresh
         for k in rng.permutation(len(sent)):
-            broker, what, version = sent[k]
-            handler = {
-                "register": on_register, "quit": on_quit, "subscription": on_subscription
-            }[what]  # fmt: skip
-            handler(brokers[broker], 0, commands[version])
+            broker, kind, version = sent[k]
+            receive(brokers[broker], kind, commands[version])
         local = [int(state.register.local.sum()) for state in brokers]
         assert local == [int(b == visits[-1]) for b in range(3)], (visits, sent)
 
@@ -234,11 +178,6 @@ def test_a_bridge_node_may_carry_between_its_two_nearest_brokers_only(strict: bo
         send(made, given, neighbourhood, *hop, 1.0, out)
         sent = out.pool[out.free[3]]
         assert (sent["kind"], sent["next"]) == (kind, to)
-
-
-@kernel
-def on_beacon(state: Any, rules: Any, neighbourhood: Any, i: Any, message: Any, out: Any) -> None:
-    regions.on_beacon(state, rules, neighbourhood, i, message, out)
 
 
 @pytest.mark.parametrize("nearest", [1, 3])

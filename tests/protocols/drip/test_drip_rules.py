@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.core.compiled import kernel
 from halfway.core.message import APP, EVERYONE, RECORD
 from halfway.core.missing import NONE
 from halfway.core.neighbourhood import Neighbourhood
@@ -13,6 +12,7 @@ from halfway.protocols.drip import copies, elections, messages
 from halfway.protocols.drip import handler as drip
 from halfway.protocols.drip import state as states
 from halfway.protocols.parts import application
+from tests.interpreted import uncompiled
 from tests.protocols.drip.test_drip_rows import (
     event_of,
     lone_broker,
@@ -27,15 +27,8 @@ from tests.protocols.lone import emitted_by, entered
 SLOTS = 64
 
 
-# Functions that only compiled code can call, for Python.
-@kernel
-def interest(state: Any, i: Any, topic: Any, broker: Any) -> Any:
-    return copies.interest(state, i, topic, broker)
-
-
-@kernel
-def is_more_capable(capability: Any, node_id: Any, other_capability: Any, other: Any) -> Any:
-    return elections.is_more_capable(capability, node_id, other_capability, other)
+interest = uncompiled(copies.interest)
+is_more_capable = uncompiled(elections.is_more_capable)
 
 
 def beside(*neighbours: int) -> Neighbourhood:

@@ -1,16 +1,14 @@
 """The copies that a broker offers to other brokers, and the count of those that it does not."""
 
-from typing import Any
-
 import numpy as np
 
-from halfway.core.compiled import kernel
 from halfway.core.message import RECORD
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.protocols.drip import events
 from halfway.protocols.drip import state as states
 from halfway.protocols.drip.digests import OFFERED, shortfalls
+from tests.interpreted import uncompiled
 from tests.protocols.drip.test_drip_rows import (
     event_of,
     rules,
@@ -26,16 +24,14 @@ ALONE = Neighbourhood(
 UNOFFERED = f"event copies older than the {OFFERED} that a broker offers"
 
 
-@kernel
-def keep_event(state: Any, i: Any, message: Any) -> Any:
-    return events.keep_event(state, i, message)
+keep_event = uncompiled(events.keep_event)
 
 
 def lone_broker() -> states.DripState:
     """A broker without neighbours, with room for more events than it offers."""
     made = states.blank_state(
         np.zeros(1, np.int32), np.ones(1), brokers=7, nearest=3, copies=2, window=2 * MANY,
-        publishers=8, own=1, intervals=32, seed=1,
+        publishers=8, own=1, intervals=1, seed=1,
     )  # fmt: skip
     made.node.is_broker[0] = 1
     made.node.local_broker[0] = 0

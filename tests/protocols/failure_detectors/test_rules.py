@@ -13,22 +13,18 @@ from halfway.core.hello.state import unknown_neighbourhood
 from halfway.core.missing import NO_PLACE
 from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
-from halfway.protocols.failure_detectors import lifeguard, silence, swim
-from halfway.protocols.failure_detectors.counter_records import (
-    ENTRIES,
-    append_trusted,
-    emit_counters,
+from halfway.protocols.failure_detectors import (
+    counter_records,
+    lifeguard,
+    member_index,
+    member_list,
+    probe_news,
+    probing,
+    silence,
+    swim,
 )
-from halfway.protocols.failure_detectors.member_index import find_member
-from halfway.protocols.failure_detectors.member_list import (
-    MemberNews,
-    Probes,
-    change_health,
-    learn,
-    most_sent,
-    probes,
-    suspicion_time,
-)
+from halfway.protocols.failure_detectors.counter_records import ENTRIES
+from halfway.protocols.failure_detectors.member_list import MemberNews, Probes, probes
 from halfway.protocols.failure_detectors.probe_messages import (
     ALIVE,
     DEAD,
@@ -39,19 +35,31 @@ from halfway.protocols.failure_detectors.probe_messages import (
     SUSPECT,
     UPDATES,
 )
-from halfway.protocols.failure_detectors.probe_news import write_news
-from halfway.protocols.failure_detectors.probing import begin_period
 from halfway.world.faults import LinkCut
+from tests.interpreted import uncompiled
 from tests.protocols.failure_detectors.runs import full, run, suspicions
 
 NONE = np.int32(-1)
+
+append_trusted = uncompiled(counter_records.append_trusted)
+emit_counters = uncompiled(counter_records.emit_counters)
+find_member = uncompiled(member_index.find_member)
+change_health = uncompiled(member_list.change_health)
+learn = uncompiled(member_list.learn)
+most_sent = uncompiled(member_list.most_sent)
+suspicion_time = uncompiled(member_list.suspicion_time)
+write_news = uncompiled(probe_news.write_news)
+begin_period = uncompiled(probing.begin_period)
+note_counter = uncompiled(silence.note_counter)
+suspect_silent = uncompiled(silence.suspect_silent)
+timeout_of = uncompiled(silence.timeout_of)
 
 
 def heard(times: list[float], window: int = 8) -> silence.HeardMembers:
     """A node that heard the counters of member 7 at these times."""
     known, out = silence.nothing_heard(1, 4, window), outbox(64)
     for number, at in enumerate(times):
-        assert silence.note_counter(known, 0, 7, number + 1, at, out)
+        assert note_counter(known, 0, 7, number + 1, at, out)
     return known
 
 
@@ -62,7 +70,7 @@ def test_phi_suspects_when_a_later_counter_has_that_probability(phi: float) -> N
     gaps = np.diff(times)[-8:].tolist()
     normal = NormalDist(fmean(gaps), pstdev(gaps))
     rules = silence.silence(99.0, phi, 1e-3)
-    wait = silence.timeout_of(heard(times), rules, 0, 0)
+    wait = timeout_of(heard(times), rules, 0, 0)
     assert 1.0 - normal.cdf(wait) == pytest.approx(10.0**-phi, rel=1e-5)
 
 
@@ -74,16 +82,16 @@ def test_phi_errs_as_often_as_it_says() -> None:
     rules, late = silence.silence(99.0, 1.0, 1e-3), 0
     for number, at in enumerate(times.tolist()):
         if number > 200:
-            late += at - times[number - 1] > silence.timeout_of(known, rules, 0, 0)
-        silence.note_counter(known, 0, 7, number + 1, at, out)
+            late += at - times[number - 1] > timeout_of(known, rules, 0, 0)
+        note_counter(known, 0, 7, number + 1, at, out)
     assert late / 2799 == pytest.approx(0.1, abs=0.02)
 
 
 def test_without_phi_or_with_few_counters_the_time_out_is_fixed() -> None:
-    assert silence.timeout_of(heard([0.0, 1.0]), silence.silence(9.0, 1.0, 0.1), 0, 0) == 9.0
+    assert timeout_of(heard([0.0, 1.0]), silence.silence(9.0, 1.0, 0.1), 0, 0) == 9.0
     many = heard([float(k) for k in range(9)])
-    assert silence.timeout_of(many, silence.silence(9.0, 0.0, 0.1), 0, 0) == 9.0
-    assert silence.timeout_of(many, silence.silence(9.0, 1.0, 0.5), 0, 0) < 2.0
+    assert timeout_of(many, silence.silence(9.0, 0.0, 0.1), 0, 0) == 9.0
+    assert timeout_of(many, silence.silence(9.0, 1.0, 0.5), 0, 0) < 2.0
 
 
 def test_a_silent_member_gives_way_in_a_full_table_and_its_old_counter_changes_nothing() -> None:
@@ -91,18 +99,18 @@ def test_a_silent_member_gives_way_in_a_full_table_and_its_old_counter_changes_n
     member stays until its place is needed, and its counter is not sent."""
     known, out = silence.nothing_heard(1, 2), outbox(64)
     rules, index = silence.silence(10.0, 0.0, 0.1), known.members
-    assert silence.note_counter(known, 0, 7, 5, 0.0, out)
-    assert silence.note_counter(known, 0, 8, 5, 1.0, out)
-    silence.suspect_silent(known, rules, 0, 10.5, out)
+    assert note_counter(known, 0, 7, 5, 0.0, out)
+    assert note_counter(known, 0, 8, 5, 1.0, out)
+    suspect_silent(known, rules, 0, 10.5, out)
     record = emit_counters(3, NONE, out)
     append_trusted(known, 0, record, 1, out)
     assert record.args[:ENTRIES].tolist() == [NONE, 8, *[NONE] * (ENTRIES - 2)]
-    assert not silence.note_counter(known, 0, 7, 5, 10.6, out)
+    assert not note_counter(known, 0, 7, 5, 10.6, out)
     assert known.entry[0, find_member(index, 0, 7)].is_suspected == 1
-    assert silence.note_counter(known, 0, 9, 1, 10.7, out)
+    assert note_counter(known, 0, 9, 1, 10.7, out)
     assert index.counts[0].tolist() == [1, 0]
     # No member is suspected now, so an old counter finds no room.
-    assert not silence.note_counter(known, 0, 7, 5, 10.8, out)
+    assert not note_counter(known, 0, 7, 5, 10.8, out)
     assert index.counts[0].tolist() == [1, 1]
     assert find_member(index, 0, 7) == NO_PLACE
 
@@ -121,12 +129,12 @@ def test_the_table_of_counters_is_a_dictionary_in_which_the_suspected_give_way(
                 del newest[suspected.pop(0)]
             else:
                 due = False
-        assert silence.note_counter(known, 0, member, number, float(at), out) == due
+        assert note_counter(known, 0, member, number, float(at), out) == due
         if due:
             newest[member] = number
             suspected = [one for one in suspected if one != member]
             if at % 3 == 2:
-                silence.suspect_silent(known, rules, 0, at + 1.5, out)
+                suspect_silent(known, rules, 0, at + 1.5, out)
                 places = index.place[0, : index.known[0]]
                 ages = {int(known.entry[0, p].node_id): known.entry[0, p].heard_at for p in places}
                 suspected = sorted(ages, key=ages.__getitem__)

@@ -50,6 +50,7 @@ from halfway.protocols.parts.reliable_hop import ACK, ACK_TIMEOUT
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.graphs.network import Network
+from tests.interpreted import uncompiled
 from tests.protocols.georendezvous.cell_networks import network_of
 from tests.protocols.georendezvous.histories import drawn
 from tests.protocols.lone import Driven, World, faults
@@ -85,9 +86,8 @@ def row_in(cells: Simulation, cell: tuple[int, int]) -> int:
     return int(np.flatnonzero((cells.state.cell == cell).all(axis=1))[0])
 
 
-@kernel
-def report(state: Any, rules: Any, i: Any, message: Any) -> None:
-    receive_report(state, rules, i, message)
+report = uncompiled(receive_report)
+put = uncompiled(put_received)
 
 
 def kinds(cells: Simulation, kind: int) -> int:
@@ -335,7 +335,7 @@ def test_a_prune_from_before_the_last_subscription_is_no_entry() -> None:
 
     def stored(kind: int, version: float) -> bool:
         message.publisher = NONE if kind == INTEREST else 7
-        place = put_received(cells.state, row, message, kind, 50.0, version)
+        place = put(cells.state, row, message, kind, 50.0, version)
         return bool(place != NO_PLACE)
 
     assert [stored(INTEREST, 5.0), stored(PRUNE, 4.0), stored(PRUNE, 6.0)] == [True, False, True]

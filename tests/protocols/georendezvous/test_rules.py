@@ -1,12 +1,10 @@
 """Single rules of GeoRendezvous at one node of a settled run."""
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
 
-from halfway.core.compiled import kernel
 from halfway.core.message import RECORD
 from halfway.core.missing import NONE
 from halfway.core.records.checks import ACCEPTED, FROM_SELF, record_checks, refusal
@@ -39,6 +37,7 @@ from halfway.protocols.georendezvous.state import NO_ROUTE, NO_SLOT, state
 from halfway.protocols.parts.application import PUBLISH, SUBSCRIBE
 from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
+from tests.interpreted import uncompiled
 from tests.protocols.door.test_channels import drawn
 from tests.protocols.georendezvous.cell_networks import network_of
 from tests.protocols.georendezvous.test_georendezvous import FULL, STILL, row_in, settled
@@ -46,40 +45,17 @@ from tests.protocols.georendezvous.test_georendezvous import FULL, STILL, row_in
 DRAWS = 900
 
 
-# Functions that only compiled code can call, for Python.
-@kernel
-def begin_numbers(state: Any, i: Any, incarnation: Any) -> None:
-    clients.begin_numbers(state, i, incarnation)
-
-
-@kernel
-def is_shorter(state: Any, rules: Any, i: Any, message: Any, best: Any, fewest: Any) -> Any:
-    return clients.is_shorter(state, rules, i, message, best, fewest)
-
-
-@kernel
-def distance_to(state: Any, rules: Any, i: Any, topic: Any, point: Any) -> Any:
-    return clients.distance_to(state, rules, i, topic, point)
-
-
-@kernel
-def member(state: Any, i: Any, direction: Any) -> Any:
-    return cell_neighbours.member(state, i, direction)
-
-
-@kernel
-def populated_mask(state: Any, i: Any) -> Any:
-    return cell_neighbours.populated_mask(state, i)
-
-
-@kernel
-def claim_pruned(state: Any, i: Any, topic: Any, publisher: Any, now: Any) -> Any:
-    return point_store.claim_pruned(state, i, topic, publisher, now)
-
-
-@kernel
-def drop(state: Any, i: Any, o: Any) -> None:
-    routing.drop(state, i, o)
+begin_numbers = uncompiled(clients.begin_numbers)
+is_shorter = uncompiled(clients.is_shorter)
+distance_to = uncompiled(clients.distance_to)
+member = uncompiled(cell_neighbours.member)
+populated_mask = uncompiled(cell_neighbours.populated_mask)
+claim_pruned = uncompiled(point_store.claim_pruned)
+drop = uncompiled(routing.drop)
+hear_label = uncompiled(bridges.hear_label)
+renew_label = uncompiled(bridges.renew_label)
+reset_label = uncompiled(bridges.reset_label)
+neighbour_cell = uncompiled(adjacent_cell)
 
 
 @pytest.mark.parametrize("kind", range(ADVERT, NOTIFY_CLIENT + 1))
@@ -127,7 +103,7 @@ def test_a_path_of_fewer_hops_is_shorter_and_of_equal_ones_that_of_the_closer_po
 def direction_to(cells: Simulation, row: int, cell: tuple[int, int]) -> int:
     """The direction from a row's cell to an adjacent cell."""
     x, y = (int(one) for one in cells.state.cell[row])
-    return next(d for d in range(8) if tuple(adjacent_cell(x, y, d)) == cell)
+    return next(d for d in range(8) if tuple(neighbour_cell(x, y, d)) == cell)
 
 
 def test_each_member_of_the_next_cell_is_chosen_equally_often() -> None:
@@ -149,7 +125,7 @@ def test_a_node_knows_which_adjacent_cells_have_a_member() -> None:
     row = row_in(cells, (1, 1))
     mask = int(populated_mask(cells.state, row))
     for direction in range(8):
-        there = tuple(adjacent_cell(1, 1, direction))
+        there = tuple(neighbour_cell(1, 1, direction))
         assert bool(mask >> direction & 1) == (there in populated)
         assert (int(member(cells.state, row, direction)) == NONE) == (there not in populated)
 
@@ -265,13 +241,13 @@ def test_old_labels_of_several_lost_roots_are_refused() -> None:
     """With one place, the loss of the second label would bring the first one back."""
     node = state(np.array([9], np.int32), 1, 2, 4, 1, bridges=0)
     scalars, at = printed_rules(0.5, 5, bridges=4), 100.0
-    bridges.reset_label(node, 0)
+    reset_label(node, 0)
     for root in (1, 2, 3):
-        assert bridges.hear_label(node, scalars, 0, root, 20, at)
+        assert hear_label(node, scalars, 0, root, 20, at)
         node.label.until[0] = at  # as if no count of this root had come for long
-        bridges.renew_label(node, scalars, 0, at)
+        renew_label(node, scalars, 0, at)
         assert node.label.root[0] == 9
         at += 1.0
     for root in (1, 2, 3):
-        assert not bridges.hear_label(node, scalars, 0, root, 20, at)
-    assert bridges.hear_label(node, scalars, 0, 1, 21, at)
+        assert not hear_label(node, scalars, 0, root, 20, at)
+    assert hear_label(node, scalars, 0, 1, 21, at)

@@ -8,19 +8,14 @@ import pytest
 from halfway.core.message import RECORD
 from halfway.core.missing import NO_PLACE
 from halfway.core.outbox import outbox
+from halfway.protocols.parts import deaf_neighbours
 from halfway.protocols.parts.deaf_neighbours import (
     EMITTED,
     MARKED,
     PLACES,
     REPLACED,
     DeafNeighbours,
-    doubt,
-    ignores,
-    mark_deaf,
     no_deaf_neighbours,
-    place_of_deaf,
-    unmark,
-    unmark_all,
 )
 from halfway.protocols.parts.link_test import LINK_TEST
 from halfway.protocols.parts.reliable_hop import ReliableHops, reliable_hops
@@ -29,10 +24,18 @@ from halfway.sim.simulation import Simulation
 from halfway.world.faults import Crash
 from halfway.world.workload.demand import Listed
 from halfway.world.workload.named_roles import BrokerPeriod
+from tests.interpreted import uncompiled
 from tests.networks import line
 from tests.protocols.walks.walk_run import reliable
 
 SHORTEST_S, RULES = 2.0, reliable(retries=3)
+
+doubt = uncompiled(deaf_neighbours.doubt)
+ignores = uncompiled(deaf_neighbours.ignores)
+mark_deaf = uncompiled(deaf_neighbours.mark_deaf)
+place_of_deaf = uncompiled(deaf_neighbours.place_of_deaf)
+unmark = uncompiled(deaf_neighbours.unmark)
+unmark_all = uncompiled(deaf_neighbours.unmark_all)
 
 
 def marked(*ids: int) -> DeafNeighbours:

@@ -7,6 +7,7 @@ from halfway.core.neighbourhood import Neighbourhood
 from halfway.core.outbox import outbox
 from halfway.protocols.walk_detectors import probe_walks, walk_probe
 from halfway.protocols.walk_detectors.probe_walks import STEP
+from tests.interpreted import uncompiled
 
 WALKS = 2000
 
@@ -21,9 +22,10 @@ def test_the_first_step_of_a_probe_goes_to_each_neighbour_equally_often() -> Non
     )  # fmt: skip
     state = walk_probe.state(np.array([1], np.int32), 4, 3, degree=4)
     first = dict.fromkeys(neighbours.tolist(), 0)
+    launch = uncompiled(probe_walks.launch)
     for _ in range(WALKS):
         out = outbox(4)
-        probe_walks.launch(state, rules, near, 0, out)
+        launch(state, rules, near, 0, out)
         step = out.pool[out.free[3]]
         assert step.kind == STEP
         first[int(step.next)] += 1

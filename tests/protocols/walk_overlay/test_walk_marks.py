@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halfway.core.compiled import kernel
 from halfway.core.message import EVERYONE, RECORD
 from halfway.core.missing import NONE
 from halfway.core.outbox import outbox
@@ -23,31 +22,17 @@ from halfway.protocols.walk_overlay.messages import (
 )
 from halfway.protocols.walk_overlay.overlay_walk import receive_near, receive_step
 from halfway.protocols.walk_overlay.state import MARKED, VISITED, OverlayState, trail_for
+from tests.interpreted import uncompiled
 from tests.protocols.walk_overlay.history import RULES
 
 _OWN, _OTHER = 5, 9  # the root of the walk, and a root of another overlay
 _SLOTS = 16
 
 
-# Functions of a protocol can be called only from compiled code.
-@kernel
-def step_received(state, rules, records, out):
-    receive_step(state, rules, 0, records[0], out)
-
-
-@kernel
-def near_received(state, rules, records, out):
-    receive_near(state, rules, 0, records[0], out)
-
-
-@kernel
-def asked(state, rules, records, out):
-    send_bid(state, rules, 0, records[0], out)
-
-
-@kernel
-def placed(state, initiator, number):
-    return trail_for(state, 0, initiator, number)
+step_received = uncompiled(receive_step)
+near_received = uncompiled(receive_near)
+asked = uncompiled(send_bid)
+placed = uncompiled(trail_for)
 
 
 def lone() -> OverlayState:
@@ -61,7 +46,7 @@ def lone() -> OverlayState:
 def emitted(call: Any, state: OverlayState, record: np.recarray) -> np.recarray:
     """The records that the lone node emits for a record."""
     out = outbox(_SLOTS)
-    call(state, RULES, record, out)
+    call(state, RULES, 0, record[0], out)
     return out.pool[: _SLOTS - int(out.tally[0])]
 
 
@@ -105,7 +90,7 @@ def test_a_candidate_bids_the_number_of_its_marked_neighbours(marked: int) -> No
 def test_a_node_that_is_part_of_the_walk_is_no_candidate() -> None:
     """[dwo Alg. 2, line 18] "already part of the DRW"."""
     state = lone()
-    state.trails.marks[0, int(placed(state, _OWN, 1))] |= VISITED
+    state.trails.marks[0, int(placed(state, 0, _OWN, 1))] |= VISITED
     state.members.root[0] = _OWN
     assert bid_of(state) == PASSED
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from halfway.core.compiled import kernel
 from halfway.core.message import RECORD
 from halfway.core.outbox import outbox
 from halfway.protocols.walk_overlay import handler as walk_overlay
@@ -30,6 +29,7 @@ from halfway.protocols.walk_overlay.messages import (
 )
 from halfway.protocols.walk_overlay.repair import receive_successor
 from halfway.protocols.walk_overlay.state import ASKING, link_of, trail_for
+from tests.interpreted import uncompiled
 from tests.networks import line
 from tests.protocols.walk_overlay.history import RULES, History
 
@@ -42,32 +42,21 @@ def blank(n: int, **sizes: int) -> Any:
     )
 
 
-# Functions of a protocol can be called only from compiled code.
-@kernel
+placed = uncompiled(trail_for)
+successor_received = uncompiled(receive_successor)
+bid_received = uncompiled(receive_bid)
+
+
+@uncompiled
 def slot_for(state, rules, i, to, chunk):
     return has_slot(state, rules, i, CHUNK, to, chunk)
 
 
-@kernel
-def placed(state, i, initiator, number):
-    return trail_for(state, i, initiator, number)
-
-
-@kernel
-def successor_received(state, i, records):
-    receive_successor(state, i, records[0])
-
-
-@kernel
-def bid_received(state, i, records):
-    receive_bid(state, i, records[0])
-
-
-@kernel
-def filter_received_anew(state, rules, i, records, out):
-    p = link_of(state, i, records[0].source)
+@uncompiled
+def filter_received_anew(state, rules, i, record, out):
+    p = link_of(state, i, record.source)
     clear_filters(state, i, p)
-    receive_chunk(state, rules, i, p, records[0], out)
+    receive_chunk(state, rules, i, p, record, out)
 
 
 def chain() -> History:
@@ -120,7 +109,7 @@ def test_a_bid_for_another_walk_is_dropped() -> None:
     for initiator, taken in ((6, 0.0), (5, 2.5)):
         record.args[0, INITIATOR] = initiator
         record.reals[0, PRICE] = 2.5
-        bid_received(state, 0, record)
+        bid_received(state, 0, record[0])
         assert state.bids[0, 0, 0] == taken
 
 
@@ -139,7 +128,7 @@ def test_only_the_root_of_a_fragment_names_its_successor() -> None:
     record["args"][0, [SUCCESSOR_ID, ROOT_SEARCHES, RANK, ROOT]] = other, 1, JOINING, other
     for rank, successor_of in ((JOINING, root), (ESTABLISHED + 9, other)):
         record.args[0, RANK] = rank
-        successor_received(history.state, near, record)
+        successor_received(history.state, near, record[0])
         assert members.successor_of[near] == successor_of
 
 
@@ -168,6 +157,6 @@ def test_a_new_link_brings_no_event_that_the_neighbour_has() -> None:
         chunk.source, chunk.incarnation, chunk.at = neighbour, incarnation, history.now
         chunk.args[:, WORDS:] = -1  # a filter that admits every event
         out = outbox(64)
-        filter_received_anew(history.state, history.rules, row, chunk, out)
+        filter_received_anew(history.state, history.rules, row, chunk[0], out)
         kinds = out.pool["kind"][: int(out.tally[0])].tolist()
         assert kinds.count(CONTENT_EVENT) == sent

@@ -20,6 +20,7 @@ from halfway.sim.engine.changes import no_changes
 from halfway.sim.engine.state import RECEIVED, SENT, Engine, grown, new_engine
 from halfway.sim.radio.delays import Distances, Ideal, Lossy, distances, lossy
 from halfway.world.graphs.network import Network
+from tests.interpreted import uncompiled
 from tests.networks import disk, from_links, line
 from tests.protocols.slow_world import RandomState
 
@@ -163,7 +164,7 @@ def test_a_run_until_a_time_can_be_continued() -> None:
     )
     for event in range(2):
         loop.post(engine, float(event), event, application.PUBLISH, 0, 0, event)
-    for until in (0.0, 0.6, 1.3, 2.0, np.inf):
+    for until in (0, 0.6, 1.3, 2.0, np.inf):
         why = loop.run(
             state, flooding.Rules(WAIT), neighbourhood, engine, Ideal(0.5), neighbourhood,
             False, no_changes(), until, loop.UNLIMITED, 200,
@@ -171,6 +172,8 @@ def test_a_run_until_a_time_can_be_continued() -> None:
         assert why == (loop.IDLE if until == np.inf else loop.UNTIL)
         assert all(at <= until for at, *_ in received_records(engine))
     assert received_records(engine) == whole
+    compiled: Any = loop._run
+    assert {str(types[7:]) for types in compiled.signatures} == {"(float64, int64, int64)"}
 
 
 @pytest.mark.parametrize("losses", [False, True])
@@ -196,12 +199,12 @@ def test_a_grown_engine_continues() -> None:
     assert list(larger.out.tally) == [5, 0]
     assert sorted(larger.out.free[:5]) == [3, 4, 5, 6, 7]
     for event in range(3):
-        at, slot = peek(larger.queue)
+        at, slot = uncompiled(peek)(larger.queue)
         assert at == 1.0 + event
         assert larger.out.pool["event"][slot] == event
-        pop(larger.queue, slot)
-    emit(larger.out, 1, 0.0, APP)
-    emit(larger.out, 1, 0.0, EVERYONE)
+        uncompiled(pop)(larger.queue, slot)
+    for to in (APP, EVERYONE):
+        uncompiled(emit)(larger.out, 1, 0.0, to)
     assert list(larger.out.pool["event"][:3]) == [0, 1, 2]
 
 
