@@ -25,21 +25,20 @@ IDS = st.integers(0, 20) | st.integers(LAST - 3, LAST) | st.integers(0, LAST)
 
 
 @kernel
-def rank_of(index: MemberIndex, node_id: Any) -> Any:
-    """Return the rank of a member in row 1."""
-    return find_rank(index, 1, node_id)
-
-
-@kernel
-def add(index: MemberIndex, entry: Any, node_id: Any) -> Any:
-    """Add a member to row 1; return its place."""
-    return add_member(index, entry, 1, node_id)
-
-
-@kernel
-def evict(index: MemberIndex, entry: Any, node_id: Any) -> None:
-    """Evict a known member from row 1."""
-    evict_member(index, entry, 1, find_member(index, 1, node_id))
+def change(
+    index: MemberIndex, entry: Any, node_id: Any, joins: Any, leaves: Any, ids: Any, ranks: Any
+) -> Any:
+    """Add a member to row 1, or evict it; write the rank of each id; return the place of a member
+    that was added.
+    """
+    place = NO_PLACE
+    if joins:
+        place = add_member(index, entry, 1, node_id)
+    elif leaves:
+        evict_member(index, entry, 1, find_member(index, 1, node_id))
+    for k in range(len(ids)):
+        ranks[k] = find_rank(index, 1, ids[k])
+    return place
 
 
 @settings(max_examples=300)
@@ -53,19 +52,19 @@ def test_every_member_is_found_at_its_rank(
     refused = 0
     for node_id, stays in changes:
         member = np.int32(node_id)
-        if node_id not in members:
-            place = add(index, entry, member)
+        joins = node_id not in members
+        ids = np.array([*members, node_id, *others], np.int32)
+        ranks = np.zeros(len(ids), np.int64)
+        place = change(index, entry, member, joins, not joins and not stays, ids, ranks)
+        if joins:
             refused += place == NO_PLACE
             if place != NO_PLACE:
                 insort(members, node_id)
                 assert entry.node_id[1, place] == node_id
         elif not stays:
-            evict(index, entry, member)
             members.remove(node_id)
-        for one in (*members, node_id, *others):
-            rank = bisect_left(members, one)
-            expected = rank if one in members else NO_PLACE
-            assert rank_of(index, np.int32(one)) == expected
+        for one, rank in zip(ids.tolist(), ranks.tolist(), strict=True):
+            assert rank == (bisect_left(members, one) if one in members else NO_PLACE)
     assert index.node_id[1, : len(members)].tolist() == members
     assert index.counts[1, NO_SLOT] == refused
     assert index.known.tolist() == [0, len(members)]

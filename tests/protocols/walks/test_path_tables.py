@@ -17,7 +17,7 @@ from halfway.protocols.walks.tables.next_nodes import next_node, next_nodes
 from halfway.protocols.walks.tables.path_table import claim_path, void_path, write_path
 from tests.protocols.walks.walk_run import reliable
 
-CAPACITY, TOPICS, ROW = 4, 2, 1
+CAPACITY, TOPICS, MEMBERS, ROW = 4, 2, 6, 1
 REFRESH_S = 5.0
 RULES = reliable(refresh_s=REFRESH_S)
 
@@ -38,7 +38,7 @@ CHANGES = st.builds(
     Change,
     topic=st.integers(0, TOPICS - 1),
     side=st.integers(0, 1),
-    member=st.integers(0, 5),
+    member=st.integers(0, MEMBERS - 1),
     back=st.integers(0, 3),
     ends=st.booleans(),
     age=st.sampled_from([0.0, 1.0, 9.0, 12.0]),
@@ -47,35 +47,34 @@ CHANGES = st.builds(
 
 
 @kernel
-def apply(tables: WalkTables, rules: Rules, walker: Walker, back: Any, ends: Any, since: Any,
-          now: Any) -> Any:  # fmt: skip
-    """Apply a change at ROW; return the place of the path."""
-    if ends:
-        place = place_of_member(
-            tables.path_places, tables.paths, ROW, walker.topic, walker.side, walker.member
-        )
+def apply(
+    tables: WalkTables, rules: Rules, walker: Walker, back: Any, ends: Any, since: Any, now: Any,
+    counts: Any, nodes: Any, places: Any,
+) -> Any:  # fmt: skip
+    """Apply a change at ROW; return the place of the path.
+
+    For each topic and side, write the number of next nodes, these nodes, and the place of the path
+    to each member.
+    """
+    place = place_of_member(
+        tables.path_places, tables.paths, ROW, walker.topic, walker.side, walker.member
+    )
+    if not ends:
+        place = claim_path(tables, rules, ROW, walker, now)
         if place != NO_PLACE:
-            void_path(tables, ROW, place, walker)
-        return place
-    place = claim_path(tables, rules, ROW, walker, now)
-    if place != NO_PLACE:
-        write_path(tables, rules, ROW, place, walker, back, 1, since, now)
+            write_path(tables, rules, ROW, place, walker, back, 1, since, now)
+    elif place != NO_PLACE:
+        void_path(tables, ROW, place, walker)
+    for topic in range(TOPICS):
+        for side in range(2):
+            counts[topic, side] = next_nodes(tables, rules, ROW, topic, side, now)
+            for k in range(counts[topic, side]):
+                nodes[topic, side, k] = next_node(tables, ROW, topic, side, k)
+            for member in range(MEMBERS):
+                places[topic, side, member] = place_of_member(
+                    tables.path_places, tables.paths, ROW, topic, np.int32(side), np.int32(member)
+                )
     return place
-
-
-@kernel
-def nodes(tables: WalkTables, rules: Rules, topic: Any, side: Any, now: Any, found: Any) -> Any:
-    """Write the next nodes at ROW into `found`; return their number."""
-    count = next_nodes(tables, rules, ROW, topic, side, now)
-    for k in range(count):
-        found[k] = next_node(tables, ROW, topic, side, k)
-    return count
-
-
-@kernel
-def place_of(tables: WalkTables, topic: Any, side: Any, member: Any) -> Any:
-    """Return the place of the path to a member at ROW."""
-    return place_of_member(tables.path_places, tables.paths, ROW, topic, side, member)
 
 
 def searched_next_nodes(tables: WalkTables, topic: int, side: int, now: float) -> list[int]:
@@ -94,7 +93,10 @@ def test_the_walk_tables_paths_agree_with_a_search(changes: list[Change]) -> Non
     tables = walk_tables(
         np.arange(2, dtype=np.int32), 3, TOPICS, 1, members=CAPACITY, buffer_size=8
     )
-    now, found = 100.0, np.zeros(CAPACITY, np.int32)
+    now = 100.0
+    counts = np.zeros((TOPICS, 2), np.int64)
+    nodes = np.zeros((TOPICS, 2, CAPACITY), np.int32)
+    places = np.zeros((TOPICS, 2, MEMBERS), np.int64)
     for generation, change in enumerate(changes):
         now += change.passed
         known = {
@@ -107,22 +109,22 @@ def test_the_walk_tables_paths_agree_with_a_search(changes: list[Change]) -> Non
             np.int32(generation),
         )  # fmt: skip
         place = apply(
-            tables, RULES, walker, np.int32(change.back), change.ends, now - change.age, now
-        )
+            tables, RULES, walker, np.int32(change.back), change.ends, now - change.age, now,
+            counts, nodes, places,
+        )  # fmt: skip
         before = known.get((change.side, change.member))
         if before is not None or change.ends:
             assert place == (NO_PLACE if before is None else before)
         for topic in range(TOPICS):
             for side in (0, 1):
-                count = nodes(tables, RULES, topic, side, now, found)
-                assert found[:count].tolist() == searched_next_nodes(tables, topic, side, now)
+                found = nodes[topic, side, : counts[topic, side]].tolist()
+                assert found == searched_next_nodes(tables, topic, side, now)
                 paths = tables.paths[ROW, topic]
                 columns = (paths[name].tolist() for name in ("status", "side", "member"))
                 used = list(zip(*columns, strict=True))
-                for member in range(6):
+                for member in range(MEMBERS):
                     searched = [
                         k for k, (status, *of) in enumerate(used)
                         if status != FREE and of == [side, member]
                     ]  # fmt: skip
-                    place = place_of(tables, topic, np.int32(side), np.int32(member))
-                    assert [place] == (searched or [NO_PLACE])
+                    assert [places[topic, side, member]] == (searched or [NO_PLACE])
