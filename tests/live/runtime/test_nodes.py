@@ -19,19 +19,24 @@ from halfway.live.systems.live_systems import live_systems
 from halfway.live.wire.frames import FrameType, frame
 from halfway.problem import Problem
 from halfway.protocols import SYSTEMS
+from tests import loops
+from tests.loops import JumpingLoop
 from tests.systems import LIVE_SIMPLE
 
 _LONGEST_S = 60.0
 
 
 def run(program: Callable[[], Awaitable[None]]) -> None:
-    """Run a program in an event loop, not for ever."""
+    """Run a program in an event loop that does not wait, and not for ever.
+
+    No party of the program may be in another thread or process (`JumpingLoop`).
+    """
 
     async def bounded() -> None:
         async with asyncio.timeout(3 * _LONGEST_S):
             await program()
 
-    asyncio.run(bounded())
+    loops.run(bounded(), JumpingLoop)
 
 
 async def until(true: Callable[[], Any]) -> None:

@@ -21,7 +21,7 @@ def compile(self, sig, real=callees.KernelDispatcher.compile):
 callees.KernelDispatcher.compile = compile
 
 import halfway.live
-from tests.loops import run
+from tests.loops import JumpingLoop, run
 from halfway.live.systems.live_systems import live_systems, roles_of, spreads_events, uses_position
 
 QUICK = {"refresh_s": 0.5, "join_delay_s": 0.3, "search_s": 0.1, "ack_timeout_s": 0.2}
@@ -44,7 +44,7 @@ async def two_nodes(system):
 async def main():
     await asyncio.gather(*(two_nodes(system) for system in live_systems()))
 
-run(main())
+run(main(), JumpingLoop)
 print("compiled", compiled)
 """
 

@@ -28,6 +28,7 @@ from halfway.live.trace.live_replay import replay
 from halfway.live.trace.parts import beside
 from halfway.live.trace.recorder import Recorder
 from halfway.problem import Problem
+from tests.loops import JumpingLoop, run
 from tests.systems import LIVE_SIMPLE
 
 
@@ -43,7 +44,7 @@ async def traced(
         trace=log,
     )  # fmt: skip
     now = asyncio.get_running_loop().time
-    begun = time.time() - now() + ahead_s  # the clock of the loop does not count pauses
+    begun = time.time() - now() + ahead_s  # the clock of the loop jumps
     async with Host(settings) as host:
         traces = TraceFolder(host.nodes, folder, every_s=0.1, wall=lambda: begun + now())
         while min(len(node.links.table.neighbours()) for node in host.nodes) < 2:
@@ -63,7 +64,7 @@ async def traced(
 
 
 def test_a_folder_has_the_simulators_columns_clocks_and_drops(tmp_path: Path) -> None:
-    asyncio.run(traced(tmp_path))
+    run(traced(tmp_path), JumpingLoop)
     files = sorted(tmp_path.glob("[!.]*"))
     assert len(files) >= 4  # more than one of some node
     assert all(file.suffix == ".parquet" for file in files)
@@ -89,7 +90,7 @@ def test_a_folder_has_the_simulators_columns_clocks_and_drops(tmp_path: Path) ->
 @pytest.mark.parametrize("system", LIVE_SIMPLE)
 @pytest.mark.long
 def test_every_file_replays_into_the_same_state(system: str, tmp_path: Path) -> None:
-    asyncio.run(traced(tmp_path, system=system))
+    run(traced(tmp_path, system=system), JumpingLoop)
     found = list(replay(tmp_path))
     assert len(found) >= 4
     assert {one.node for one in found} == {"n-0", "n-1", "n-2"}
@@ -100,7 +101,7 @@ def test_every_file_replays_into_the_same_state(system: str, tmp_path: Path) -> 
 
 
 def test_a_replay_notices_a_changed_row_and_missing_parts(tmp_path: Path) -> None:
-    asyncio.run(traced(tmp_path))
+    run(traced(tmp_path), JumpingLoop)
     path = next(one for one in sorted(tmp_path.glob("n-1*")) if _published_to(one) > 0)
     table = parquet.read_table(path)
     column = table.schema.get_field_index("event")
@@ -140,7 +141,7 @@ def test_a_file_has_a_bounded_number_of_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folder_module, "MOST_ROWS", 5)
-    asyncio.run(traced(tmp_path, log=4))
+    run(traced(tmp_path, log=4), JumpingLoop)
     sizes = [parquet.read_metadata(one).num_rows for one in tmp_path.glob("[!.]*")]
     assert len(sizes) > 10
     assert all(one.is_same for one in replay(tmp_path))
@@ -151,7 +152,7 @@ def test_what_the_disk_does_not_take_is_counted(
 ) -> None:
     monkeypatch.setattr(folder_module, "MOST_WAITING_ROWS", 0)
     with pytest.raises(AssertionError):  # no row is written
-        asyncio.run(traced(tmp_path))
+        run(traced(tmp_path), JumpingLoop)
     assert not list(tmp_path.iterdir())
     monkeypatch.undo()
 
@@ -160,7 +161,7 @@ def test_what_the_disk_does_not_take_is_counted(
 
     monkeypatch.setattr(parquet, "write_table", full)
     with pytest.raises(Problem, match="no space left"):
-        asyncio.run(traced(tmp_path))
+        run(traced(tmp_path), JumpingLoop)
     assert not list(tmp_path.iterdir())
 
 
@@ -168,7 +169,7 @@ def test_the_oldest_files_go_at_the_limit_of_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folder_module, "MOST_BYTES", 40_000)
-    asyncio.run(traced(tmp_path))
+    run(traced(tmp_path), JumpingLoop)
     assert 0 < sum(one.stat().st_size for one in tmp_path.iterdir()) <= 40_000
 
 
@@ -186,7 +187,7 @@ def test_a_service_writes_a_trace_until_it_ends(
             trace = service.host.sections["trace"]()
             assert trace["folder"] == str(tmp_path / "traces")
 
-    asyncio.run(program())
+    run(program(), JumpingLoop)
     (one,) = (one for one in replay(tmp_path / "traces") if one.node == "s-0")
     assert one.is_same
     assert one.records == 1
@@ -194,7 +195,7 @@ def test_a_service_writes_a_trace_until_it_ends(
 
 def test_a_node_without_a_log_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="keeps no log"):
-        asyncio.run(traced(tmp_path, log=0))
+        run(traced(tmp_path, log=0), JumpingLoop)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(-5, 5)), max_size=60))
