@@ -168,7 +168,6 @@ def refused(host: AirHost) -> int:
 
 
 @on_air
-@pytest.mark.long
 def test_a_member_that_is_revoked_while_it_runs_is_a_stranger() -> None:
     pairs = both((0, 1), (1, 2), (2, 3), (0, 3))
 
@@ -211,7 +210,6 @@ def test_a_member_that_is_revoked_while_it_runs_is_a_stranger() -> None:
 
 
 @on_air
-@pytest.mark.long
 def test_a_black_hole_stops_no_event_once_there_is_another_path() -> None:
     pairs, another = both((0, 1), (1, 2)), both((0, 3), (2, 3))
 

@@ -185,7 +185,6 @@ def test_a_persistent_session_survives_a_kill_of_its_node(tmp_path: Path) -> Non
     run(program)
 
 
-@pytest.mark.long
 def test_a_message_for_an_absent_client_of_another_node_survives_both_starts(
     tmp_path: Path,
 ) -> None:

@@ -47,7 +47,6 @@ def numbers(events: list[Event]) -> list[int]:
     return [int(event.payload) for event in events]
 
 
-@pytest.mark.long
 def test_all_kept_events_arrive_once_and_in_order_over_a_link_with_loss(tmp_path: Path) -> None:
     async def program() -> None:
         async with kept_node(tmp_path / "a") as one, kept_node(tmp_path / "b", one) as two:
@@ -78,7 +77,6 @@ def test_a_kept_event_leaves_as_soon_as_it_is_on_disk(tmp_path: Path) -> None:
     run(program)
 
 
-@pytest.mark.long
 def test_a_reader_that_was_away_receives_what_it_missed(tmp_path: Path) -> None:
     async def program() -> None:
         async with kept_node(tmp_path / "a") as one:
@@ -121,7 +119,6 @@ def test_a_publisher_that_ended_before_it_sent_sends_after_its_start(
     run(program)
 
 
-@pytest.mark.long
 def test_events_are_released_when_all_readers_have_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,7 +195,6 @@ def test_a_node_without_a_journal_refuses_to_keep(tmp_path: Path) -> None:
         [["x", -1, 1, 1, 0.0]], [["x", 1, 2**64 - 1, 2**64 - 1, 0.0]],
     ],
 )  # fmt: skip
-@pytest.mark.long
 def test_statements_that_make_no_sense_are_ignored(rows: Any, tmp_path: Path) -> None:
     async def program() -> None:
         async with kept_node(tmp_path / "a") as one, kept_node(None, one) as two:

@@ -143,7 +143,6 @@ def test_a_wrong_back_pointer_of_a_member_is_dropped(made: Make) -> None:
     run(program)
 
 
-@pytest.mark.long
 def test_a_black_hole_stops_events_where_there_is_no_other_way(made: Make) -> None:
     async def program() -> None:
         async with made("a") as first, made("b", first) as hole, made("c", hole) as last:
@@ -244,7 +243,6 @@ def set_all_bits(of: LiveNode) -> None:
 
 
 @pytest.mark.parametrize("greedy", [False, True])
-@pytest.mark.long
 def test_a_filter_of_ones_brings_all_events_and_takes_none_from_others(
     made: Make, greedy: bool
 ) -> None:

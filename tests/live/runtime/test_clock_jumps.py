@@ -47,7 +47,6 @@ async def linked(*nodes: LiveNode) -> None:
 
 
 @pytest.mark.parametrize("jump_s", [HOUR, -HOUR])
-@pytest.mark.long
 def test_a_jump_while_the_nodes_run_changes_nothing(
     jump_s: float, wall: WallClock, tmp_path: Path
 ) -> None:
@@ -84,7 +83,6 @@ def test_a_jump_while_the_nodes_run_changes_nothing(
 
 
 @pytest.mark.parametrize("jump_s", [HOUR, -HOUR])
-@pytest.mark.long
 def test_a_jump_between_two_runs_of_a_node_with_a_folder(
     jump_s: float, wall: WallClock, tmp_path: Path
 ) -> None:
@@ -118,7 +116,6 @@ def test_a_jump_between_two_runs_of_a_node_with_a_folder(
     run(program)
 
 
-@pytest.mark.long
 def test_without_a_folder_the_others_ignore_a_node_until_its_clock_is_right(
     wall: WallClock, tmp_path: Path
 ) -> None:

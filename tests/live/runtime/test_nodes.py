@@ -66,7 +66,6 @@ def test_every_system_runs_live_and_another_name_is_a_problem() -> None:
 
 
 @pytest.mark.parametrize("system", LIVE_SIMPLE)
-@pytest.mark.long
 def test_events_reach_every_subscriber_once(system: str) -> None:
     async def program() -> None:
         async with lone(system, nodes=4, seed=5) as mesh:

@@ -57,7 +57,6 @@ def events_in_flight(node: MeshNode) -> int:
     return int(np.count_nonzero(carries & (record.sequence != 0)))
 
 
-@pytest.mark.long
 def test_the_hop_of_a_refused_record_is_acknowledged() -> None:
     async def program() -> None:
         async with lone("siena", nodes=2, seed=4, role="founder", options=_TREE) as mesh:

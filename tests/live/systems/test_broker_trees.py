@@ -97,7 +97,6 @@ async def published_until(mesh: MeshNode, topic: str, true: Callable[[], Any]) -
 @pytest.mark.parametrize(
     "system", ["siena", pytest.param("underlay-siena", marks=pytest.mark.slow)]
 )
-@pytest.mark.long
 def test_the_first_of_three_nodes_without_a_role_founds_a_tree(system: str) -> None:
     async def program() -> None:
         options = QUICK | {"join_delay_s": 3.0}
@@ -122,7 +121,6 @@ def test_the_first_of_three_nodes_without_a_role_founds_a_tree(system: str) -> N
 
 
 @pytest.mark.parametrize("system", TREES)
-@pytest.mark.long
 def test_a_filter_of_all_topics_needs_one_publication(system: str) -> None:
     async def program() -> None:
         async with lone(system, nodes=3, seed=4, options=QUICK, role="founder") as mesh:
@@ -150,7 +148,6 @@ def test_a_filter_of_all_topics_needs_one_publication(system: str) -> None:
 
 
 @pytest.mark.parametrize("system", TREES)
-@pytest.mark.long
 def test_the_clients_of_a_broker_that_dies_change_to_another_broker(system: str) -> None:
     """A broker dies without a word, and the nodes with applications are clients."""
 
@@ -175,7 +172,6 @@ def test_the_clients_of_a_broker_that_dies_change_to_another_broker(system: str)
     run(program)
 
 
-@pytest.mark.long
 def test_a_broker_that_dies_is_replaced_as_the_parent_of_its_children() -> None:
     """[uas §4.1] "the child node has to join its grand parent": in the underlay-aware tree only."""
 
@@ -199,7 +195,6 @@ def test_a_broker_that_dies_is_replaced_as_the_parent_of_its_children() -> None:
     run(program)
 
 
-@pytest.mark.long
 def test_a_broker_of_siena_that_stops_names_its_parent_to_its_children() -> None:
     """A broker of SIENA's tree changes its parent only if the parent leaves the tree."""
 
@@ -221,7 +216,6 @@ def test_a_broker_of_siena_that_stops_names_its_parent_to_its_children() -> None
     run(program)
 
 
-@pytest.mark.long
 def test_brokers_below_a_root_that_starts_again_with_its_id_find_it(tmp_path: Path) -> None:
     async def program() -> None:
         again: dict[str, Any] = {"role": "founder", "state": tmp_path}

@@ -103,7 +103,6 @@ async def until_state(here: LiveNode, member: int, state: MemberState) -> None:
     await until(lambda: states(here, 0).get(member) is state)
 
 
-@pytest.mark.long
 def test_a_member_comes_back_with_its_next_incarnation_and_the_log_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

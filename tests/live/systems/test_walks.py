@@ -10,7 +10,6 @@ from tests.live.runtime.test_nodes import linked, run, until
 
 
 @pytest.mark.parametrize("system", ["directional-walk", "random-walk"])
-@pytest.mark.long
 def test_members_of_a_topic_find_each_other_and_events_travel_along_their_paths(
     system: str,
 ) -> None:

@@ -88,7 +88,6 @@ def test_a_folder_has_the_simulators_columns_clocks_and_drops(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("system", LIVE_SIMPLE)
-@pytest.mark.long
 def test_every_file_replays_into_the_same_state(system: str, tmp_path: Path) -> None:
     run(traced(tmp_path, system=system), JumpingLoop)
     found = list(replay(tmp_path))
