@@ -49,7 +49,7 @@ os.environ["MPLBACKEND"] = "Agg"
 # it fails, and the last line of pytest counts it.
 REAL_TIME = (
     "documentation", "examples", "live/air", "live/control", "live/interface", "live/monitoring",
-    "live/mqtt", "live/systems", "testbed",
+    "live/mqtt", "testbed",
 )  # fmt: skip
 OFFSET_S = 100.0  # the greatest offset of the clocks of nodes in simulations of tests
 DRIFT_PPM = 50.0  # their greatest drift

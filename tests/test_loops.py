@@ -13,6 +13,7 @@ from tests.live.runtime.test_nodes import linked, lone
 from tests.loops import JumpingLoop, StillLoop, run
 
 HOUR = 3600.0
+LONGEST_S = 60.0  # until a thread gives up
 LITTLE_S = 0.01  # of the loop: the turns without a wait
 
 
@@ -62,16 +63,14 @@ def test_a_time_out_ends_what_never_happens_and_a_program_without_waits() -> Non
 
 
 def test_the_clock_does_not_jump_while_a_thread_has_a_job() -> None:
-    """The first job ends only after the loop has waited for it, and the second one is longer than
-    that of the test, which no longer waits for it.
-    """
+    """The first job ends by a timer of the loop, so the loop also has time while it waits."""
     may_end, ran, executor = threading.Event(), list[float](), ThreadPoolExecutor(1)
 
     async def program() -> None:
         loop, begun = asyncio.get_running_loop(), now()
         loop.call_later(0.05, may_end.set)
         loop.call_later(HOUR, lambda: ran.append(now()))
-        await loop.run_in_executor(None, may_end.wait)
+        assert await loop.run_in_executor(None, may_end.wait, LONGEST_S)
         assert 0.05 <= now() - begun < HOUR
         await asyncio.to_thread(time.sleep, 0.01)
         await loop.run_in_executor(executor, time.sleep, 0.01)
@@ -89,7 +88,7 @@ def test_a_job_that_nobody_waits_for_holds_the_clock_until_it_ends() -> None:
     may_end = threading.Event()
 
     async def program() -> None:
-        job = asyncio.ensure_future(asyncio.to_thread(may_end.wait))
+        job = asyncio.ensure_future(asyncio.to_thread(may_end.wait, LONGEST_S))
         await asyncio.sleep(0.01)  # it runs
         job.cancel()
         begun = time.monotonic()

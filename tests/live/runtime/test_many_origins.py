@@ -19,7 +19,6 @@ from halfway.live.plain import Plain
 from halfway.live.step.wire_tables import MOST_BYTES, MOST_TOPICS, encode, wire_tables
 from halfway.live.wire.frames import FrameType, Hello, frame, hello_bytes, key_bytes
 from tests.live.runtime.test_nodes import lone, until
-from tests.loops import JumpingLoop, run
 
 PEER, ADDRESS = 77, ("127.0.0.1", 9)
 LATE = 60  # an event is overtaken by at most so many later ones of its publisher
@@ -136,7 +135,7 @@ def received(origins: int, each: int) -> tuple[Counter[tuple[int, int]], dict[st
             table = node.mesh.subscriptions.table
             return node.mesh.drops.by_reason(), table.given_anew
 
-    return got, *run(program(), JumpingLoop)
+    return got, *asyncio.run(program())
 
 
 @pytest.mark.parametrize(

@@ -93,10 +93,7 @@ async def published_until(mesh: MeshNode, topic: str, true: Callable[[], Any]) -
             await asyncio.sleep(0.2)
 
 
-# On a busy machine, two nodes may each found a tree. Two trees of `siena` always become one.
-@pytest.mark.parametrize(
-    "system", ["siena", pytest.param("underlay-siena", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("system", TREES)
 def test_the_first_of_three_nodes_without_a_role_founds_a_tree(system: str) -> None:
     async def program() -> None:
         options = QUICK | {"join_delay_s": 3.0}
