@@ -26,6 +26,9 @@ BOUNDS: dict[str, dict[str, Bound]] = {
         "_bodies": (OPERATING, "bodies kept"), "_order": (OPERATING, "bodies kept"),
     },
     "events/bodies:SharedBodies": {"_keys": (OPERATING, "bodies kept")},
+    "events/delivered_values:DeliveredValues": {
+        "_newest": (OPERATING, "publications remembered"),
+    },
     "events/event_shares:EventShares": {
         "_latest": (OPERATING, "limits of publishers"),
         "_limits": (OPERATING, "limits of publishers"),

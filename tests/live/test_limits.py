@@ -9,7 +9,7 @@ import pytest
 from halfway import live
 from halfway.live import dropping_queue, members, plain, topic_filters
 from halfway.live.control import control_requests, route_answers, server
-from halfway.live.events import event_shares, local_subscriptions, new_publishers
+from halfway.live.events import delivered_values, event_shares, local_subscriptions, new_publishers
 from halfway.live.journal import commit, journal, segment
 from halfway.live.kept import kept_reader, kept_store, outlet_interface, publisher
 from halfway.live.keys import (
@@ -99,7 +99,7 @@ _ROWS: dict[str, dict[str, tuple[float, ...]]] = {
             DEFAULT.retained, DEFAULT.retained_bytes / _MIB,
             _DOOR.retained, _DOOR.retained_bytes / _MIB,
         ),
-        "publications remembered": (local_delivery.REMEMBERED,),
+        "publications remembered": (local_delivery.REMEMBERED, delivered_values.REMEMBERED),
         "parts of a frame": (
             datagram_fragments.MOST_PARTS, datagram_fragments.MOST_FRAME_BYTES,
             datagram_fragments.INCOMPLETE,

@@ -33,6 +33,7 @@ class Drop(StrEnum):
     NOT_HEARD = "too many nodes heard"
     SEARCHES = "too many searches"  # routes to nodes
     FRAGMENTS = "fragments incomplete"
+    OLD_VALUE = "older than the retained value"  # which the applications have already
     RETAINED_FULL = "retained values full"
     NOT_KEPT = "journal refused"  # a kept event of another node, which comes again
     TRACE = "trace not written"  # rows that the disk did not take

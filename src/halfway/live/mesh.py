@@ -107,9 +107,11 @@ class Mesh(Protocol):
         """Subscribe to a filter on any `Mesh`; `callback` gets each event in the node's event loop.
 
         Events of this node are included, and marked `local`. Each subscription receives an event
-        once, even if other subscriptions match it too. `retained` returns the retained values; the
-        callback does not get them. A callback must not block, and must not raise. Raises Refusal:
-        "bad filter", "not permitted", "too many subscriptions", "topics full", "no events".
+        once, even if other subscriptions match it too. `retained` returns the retained values that
+        the node has; the callback does not get them. If a neighbour sends a retained value later,
+        the callback gets it as an event with 0 hops, which may be older than the subscription. A
+        callback must not block, and must not raise. Raises Refusal: "bad filter", "not permitted",
+        "too many subscriptions", "topics full", "no events".
         """
         ...
 

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfway.live.events.bodies import BodyTable, EventBody, SharedBodies, decoded, encoded
+from halfway.live.events.bodies import (
+    BodyTable,
+    EventBody,
+    SharedBodies,
+    StreamPlace,
+    decoded,
+    encoded,
+)
 from halfway.live.events.retained import RetainedTable, version_bytes, version_in
 from halfway.live.mesh import Level
 
@@ -20,11 +27,14 @@ def body(topic: str = "a/b", payload: bytes = b"x", **more: object) -> EventBody
 @given(
     st.text(min_size=1, max_size=40).filter(lambda text: text.isprintable()), st.binary(),
     st.integers(0, 2**32 - 1), st.sampled_from(Level), st.booleans(), st.binary(max_size=30),
+    st.integers(0, 2**32 - 1), st.none() | st.just(StreamPlace(5, 6, 7.0)),
 )  # fmt: skip
 def test_a_body_comes_back_with_its_age(
-    topic: str, payload: bytes, publication: int, level: Level, retain: bool, properties: bytes
-) -> None:
-    sent = EventBody(topic, payload, publication, level, retain, 64.0, properties, 100.0)
+    topic: str, payload: bytes, publication: int, level: Level, retain: bool, properties: bytes,
+    epoch: int, place: StreamPlace | None,
+) -> None:  # fmt: skip
+    plain = EventBody(topic, payload, publication, level, retain, 64.0, properties, 100.0)
+    sent = plain._replace(epoch=epoch, place=place)
     data = encoded(sent, 102.5)
     assert len(data) == sent.size()
     assert decoded(data, 7.0) == sent._replace(born=4.5)
@@ -41,7 +51,10 @@ def test_any_bytes_are_a_body_or_a_value_error(data: bytes) -> None:
 
 def test_bodies_that_no_node_writes_are_refused() -> None:
     good = encoded(body(), 1.0)
-    for bad in (good[:10], b"\xff" + good[1:], encoded(body(expiry_s=-1.0), 1.0)):
+    dated, head = encoded(body(epoch=1), 1.0), len(good) - len("a/bx")
+    no_epoch = dated[:head] + bytes(4) + dated[head + 4 :]
+    expired = encoded(body(expiry_s=-1.0), 1.0)
+    for bad in (no_epoch, dated[: head + 3], good[:10], b"\xff" + good[1:], expired):
         with pytest.raises(ValueError, match=r"too short|out of range"):
             decoded(bad, 1.0)
 

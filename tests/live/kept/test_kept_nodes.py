@@ -175,6 +175,31 @@ def test_retained_values_survive_a_start(tmp_path: Path) -> None:
     run(program)
 
 
+@pytest.mark.long
+def test_a_retained_kept_event_from_before_the_subscription_arrives_once(tmp_path: Path) -> None:
+    async def program() -> None:
+        async with kept_node(tmp_path / "a") as one:
+            for k in range(3):
+                await one.publish("x", b"%d" % k, level="kept", retain=True)
+            async with kept_node(tmp_path / "b", one) as two:
+                got: list[Event] = []
+                two.mesh.subscribe("x", got.append)
+                await until(lambda: got)
+                await one.publish("x", b"3", level="kept", retain=True)
+                await one.publish("x", b"4", level="kept")
+                await until(lambda: numbers(got)[-1] == 4)
+                assert numbers(got) == [2, 3, 4]
+                assert "duplicate" not in two.mesh.drops.by_reason()
+            async with kept_node(tmp_path / "b", one) as again:  # it has the value in its journal
+                again.mesh.subscribe("x", got.append)
+                await linked(one, again)
+                await one.publish("x", b"5", level="kept")
+                await until(lambda: numbers(got)[-1] == 5)
+                assert numbers(got) == [2, 3, 4, 5]
+
+    run(program)
+
+
 def test_a_node_without_a_journal_refuses_to_keep(tmp_path: Path) -> None:
     async def program() -> None:
         async with kept_node(None) as one:

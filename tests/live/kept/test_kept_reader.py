@@ -81,14 +81,21 @@ class Alone:
             self.timers.run_next()
         self.time = at
 
+    def body(self, number: int) -> EventBody:
+        """The body of an event of the publisher."""
+        place = StreamPlace(EPOCH, number, self.time)
+        return EventBody(
+            "x", b"%d" % number, number, Level.KEPT, False, math.inf, b"", self.time, place
+        )
+
     def arrive(self, *numbers: int) -> None:
         """Let events of the publisher arrive."""
         for number in numbers:
-            place = StreamPlace(EPOCH, number, self.time)
-            body = EventBody(
-                "x", b"%d" % number, number, Level.KEPT, False, math.inf, b"", self.time, place
-            )
-            assert self.reader.takes((PUBLISHER, EPOCH, number), body, 0)
+            assert self.reader.takes((PUBLISHER, EPOCH, number), self.body(number), 0)
+
+    def arrive_as_value(self, number: int) -> bool:
+        """Let an event arrive as a retained value of a neighbour; return whether it was taken."""
+        return self.reader.takes_value((PUBLISHER, EPOCH, 0), self.body(number))
 
 
 def test_a_gap_is_passed_over_only_if_nothing_fills_it_for_a_while() -> None:
@@ -111,6 +118,20 @@ def test_a_gap_is_passed_over_only_if_nothing_fills_it_for_a_while() -> None:
     assert one.handed[-1] == 6  # a new gap has its own time
     one.run_to(4 * GAP_S + 2)
     assert one.handed[-1] == 8
+
+
+def test_a_retained_value_of_a_neighbour_is_an_event_of_its_stream() -> None:
+    one = Alone()
+    assert one.arrive_as_value(2)
+    assert one.arrive_as_value(2)  # it waits for event 1
+    one.arrive(2)
+    assert one.handed == []
+    one.arrive(1)
+    assert one.handed == [1, 2]
+    assert one.arrive_as_value(3)
+    one.arrive(3)
+    assert one.handed == [1, 2, 3]
+    assert not one.arrive_as_value(2), "the reader has no business with it any more"
 
 
 def test_a_second_gap_keeps_its_order_when_the_first_is_passed_over() -> None:

@@ -1,4 +1,7 @@
-"""The answers to a subscription by a command: the retained values, and each later event."""
+"""The answers to a subscription by a command: the retained values, and each later event.
+
+A retained value from before the subscription may come after the first answers, from a neighbour.
+"""
 
 from collections.abc import AsyncGenerator
 
@@ -14,14 +17,19 @@ async def event_answers(
     """Yield the answers to a subscription at a node, without end. Raises Refusal; see
     `Mesh.subscribe`.
     """
-    events = DroppingQueue[Event](node.drops)
-    subscription = node.subscribe(request.filter, events.take)
+    events, begun = DroppingQueue[Arrived](node.drops), node.scheduler.now()
+
+    def take(event: Event) -> None:
+        is_older = event.age_s > node.scheduler.now() - begun
+        events.take(_arrived(event, retained=event.retain and is_older))
+
+    subscription = node.subscribe(request.filter, take)
     try:
         yield Ready()
-        for event in node.retained(request.filter):
-            yield _arrived(event, retained=True)
-        async for event in events:
-            yield _arrived(event, retained=False)
+        for value in node.retained(request.filter):
+            yield _arrived(value, retained=True)
+        async for arrived in events:
+            yield arrived
     finally:
         node.unsubscribe(subscription)
 

@@ -17,8 +17,9 @@ EventKey = tuple[int, int, int]  # publisher, epoch, number
 
 _FIXED = struct.Struct("<BIfdHH")  # flags, publication, expiry, age, bytes of topic and properties
 _PLACE = struct.Struct("<IQf")  # epoch and number in a stream, age of the stream
+_EPOCH = struct.Struct("<I")
 _LEVELS = (Level.BEST_EFFORT, Level.HOP, Level.KEPT)
-_PROBE, _PLACED, _RETAIN, _LEVEL_BITS = 16, 8, 4, 3
+_DATED, _PROBE, _PLACED, _RETAIN, _LEVEL_BITS = 32, 16, 8, 4, 3
 _NEVER = float("inf")
 _ODD = 0x9E3779B97F4A7C15
 
@@ -48,6 +49,7 @@ class EventBody(NamedTuple):
     born: float  # when it was published, by this node's clock
     place: StreamPlace | None = None  # of an event of level `kept`
     probe: bool = False  # True: a probe, which no application receives
+    epoch: int = 0  # incarnation of the publisher of a retained value; 0: the event key has it
 
     def is_over(self, now: float) -> bool:
         """Return whether the event of a body has expired."""
@@ -60,8 +62,9 @@ class EventBody(NamedTuple):
     def size(self) -> int:
         """Return the bytes of an event body in its frame."""
         place = 0 if self.place is None else _PLACE.size
+        epoch = _EPOCH.size if self.epoch else 0
         text = len(self.topic.encode())
-        return _FIXED.size + place + text + len(self.properties) + len(self.payload)
+        return _FIXED.size + place + epoch + text + len(self.properties) + len(self.payload)
 
 
 _BORN = EventBody._fields.index("born")
@@ -104,13 +107,14 @@ def encoded(body: EventBody, now: float) -> bytes:
     """Encode an event body for a neighbour, with its present age."""
     topic = body.topic.encode()
     flags = _LEVELS.index(body.level) | _RETAIN * body.retain | _PROBE * body.probe
-    flags |= _PLACED * (body.place is not None)
+    flags |= _PLACED * (body.place is not None) | _DATED * (body.epoch > 0)
     fixed = _FIXED.pack(
         flags, body.publication, body.expiry_s, max(now - body.born, 0.0), len(topic),
         len(body.properties),
     )  # fmt: skip
     place = b"" if body.place is None else _PLACE.pack(*body.place)
-    return b"".join((fixed, place, topic, body.properties, body.payload))
+    epoch = _EPOCH.pack(body.epoch) if body.epoch else b""
+    return b"".join((fixed, place, epoch, topic, body.properties, body.payload))
 
 
 def decoded(data: bytes, now: float) -> EventBody:
@@ -118,15 +122,19 @@ def decoded(data: bytes, now: float) -> EventBody:
     if len(data) < _FIXED.size:
         raise ValueError("too short")
     flags, publication, expiry_s, age_s, topic_bytes, property_bytes = _FIXED.unpack_from(data)
-    begin = _FIXED.size + (_PLACE.size if flags & _PLACED else 0)
+    dated = _FIXED.size + (_PLACE.size if flags & _PLACED else 0)
+    begin = dated + (_EPOCH.size if flags & _DATED else 0)
     first = begin + topic_bytes
     if first + property_bytes > len(data) or topic_bytes == 0:
         raise ValueError("too short")
-    known = flags & _LEVEL_BITS < len(_LEVELS) and flags < 2 * _PROBE
+    known = flags & _LEVEL_BITS < len(_LEVELS) and flags < 2 * _DATED
     if not (known and 0.0 <= age_s < _NEVER and expiry_s >= 0.0):
         raise ValueError("out of range")
     place = StreamPlace(*_PLACE.unpack_from(data, _FIXED.size)) if flags & _PLACED else None
     if place is not None and not (place.number > 0 and place.stream_age_s >= 0.0):
+        raise ValueError("out of range")
+    epoch = int(_EPOCH.unpack_from(data, dated)[0]) if flags & _DATED else 0
+    if flags & _DATED and not epoch:
         raise ValueError("out of range")
     return EventBody(
         topic=sys.intern(data[begin:first].decode()),  # many bodies have one topic
@@ -139,6 +147,7 @@ def decoded(data: bytes, now: float) -> EventBody:
         born=now - age_s,
         place=place,
         probe=bool(flags & _PROBE),
+        epoch=epoch,
     )
 
 

@@ -59,6 +59,11 @@ class RetainedTable:
         self.digest ^= _word(body.topic, version)
         return True
 
+    def has_value(self, topic: str) -> bool:
+        """Return whether the table has a retained value of a topic that no publisher has ended."""
+        known = self._values.get(topic)
+        return known is not None and bool(known[1].payload)
+
     def all(self) -> Iterator[tuple[Version, EventBody]]:
         """Yield every retained value in the table with its version, also the values that have
         ended.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import EventBody, EventKey
+from halfway.live.events.bodies import EventBody, EventKey, StreamPlace
 from halfway.live.events.local_subscriptions import LocalSubscription
 from halfway.live.journal.journal import JournalRefusal
 from halfway.live.kept.disk_form import kept_body, kept_content
@@ -106,8 +106,7 @@ class KeptReader:
         readers = self._outlet.readers_here(body.topic)
         if body.place is None or not readers or key[0] == self._outlet.node_id:
             return False
-        place = body.place
-        stream = Stream(key[0], place.epoch, self._outlet.topic_hash(body.topic))
+        place, stream = body.place, self._stream(key, body, body.place)
         self._begin(stream, readers, body.born - place.stream_age_s, place.number)
         expires = body.born + body.expiry_s
         event = KeptEvent(stream, place.number, body.born, expires, kept_content(body))
@@ -121,10 +120,25 @@ class KeptReader:
             waiting[place.number] = _Waiting(key, body, hops, self._ticks)
             self._hand_on(stream)
             self._ask_sooner(stream)
-        else:
+        elif not body.retain:  # the exchange of retained values brings a copy
             self._drops.count(Drop.DUPLICATE)
         self._acknowledge_soon(stream)
         return True
+
+    def takes_value(self, key: EventKey, body: EventBody) -> bool:
+        """Let the reader take a kept event that came as a retained value, in the order of its
+        stream. Return False for an event that the reader took before, or that it did not request
+        because it began to read later.
+        """
+        if body.place is None:
+            return False
+        stream, number = self._stream(key, body, body.place), body.place.number
+        if number in self._waiting.get(stream, {}):
+            return True
+        return not self._kept.has(stream, number) and self.takes(key, body, 0)
+
+    def _stream(self, key: EventKey, body: EventBody, place: StreamPlace) -> Stream:
+        return Stream(key[0], place.epoch, self._outlet.topic_hash(body.topic))
 
     def _begin(
         self, stream: Stream, readers: list[LocalSubscription], begun: float, number: int

@@ -60,4 +60,5 @@ def keep_in(journal: NodeJournal, node: MeshNode, scheduler: Scheduler) -> None:
     """
     RetainedMemory(node.retained_values, journal, DiskClock(scheduler, time.time))
     node.kept = KeptService(NodeOutlet(node), journal, scheduler, node.drops)
-    node.reports.takes = node.kept.reader.takes
+    reader = node.kept.reader
+    node.reports.takes, node.reports.takes_value = reader.takes, reader.takes_value

@@ -6,6 +6,7 @@ from collections import Counter, deque
 
 from halfway.live.drops import Drop, Drops
 from halfway.live.events.bodies import EventBody, EventKey, identity_of
+from halfway.live.events.delivered_values import DeliveredValues
 from halfway.live.events.local_subscriptions import LocalSubscription, Subscriptions
 from halfway.live.mesh import Event
 from halfway.live.seconds_histogram import SecondsHistogram
@@ -32,6 +33,7 @@ class Delivery:
         # tuples in an OrderedDict.
         self._seen: dict[int, None] = {}
         self._order: deque[int] = deque()  # the same, the oldest first
+        self._values = DeliveredValues()
 
     def deliver(self, key: EventKey, body: EventBody, hops: int, *, local: bool) -> None:
         """Deliver an event to the applications of a live node, by the subscriptions whose filters
@@ -40,7 +42,8 @@ class Delivery:
         publication = identity_of(key, body)
         now, seen = self._scheduler.now(), _packed(publication)
         if seen in self._seen:
-            self.drops.count(Drop.DUPLICATE)
+            if not body.retain:  # the exchange of retained values brings a copy
+                self.drops.count(Drop.DUPLICATE)
             return
         matching = self.subscriptions.matching(body.topic)
         if not matching:
@@ -48,25 +51,54 @@ class Delivery:
         if body.is_over(now):
             self.drops.count(Drop.EXPIRED)
             return
+        if body.retain and self._values.is_late(publication, body):
+            self.drops.count(Drop.OLD_VALUE)
+            return
         self._hand_over(matching, event_of(publication, body, now, hops=hops, local=local))
-        self._seen[seen] = None
-        self._order.append(seen)
-        if len(self._order) > REMEMBERED:
-            del self._seen[self._order.popleft()]
+        self._note(publication, body)
+
+    def deliver_value(self, key: EventKey, body: EventBody) -> None:
+        """Deliver a retained value that came from a neighbour to the applications that subscribed
+        before, unless they received it, or a newer one, from the system.
+        """
+        publication, now = identity_of(key, body), self._scheduler.now()
+        matching = self.subscriptions.matching(body.topic)
+        is_known = self._values.has_delivered(publication, body)
+        is_known |= _packed(publication) in self._seen
+        if matching and not is_known and not body.is_over(now):
+            self._hand_over(matching, event_of(publication, body, now), was_exchanged=True)
+            self._note(publication, body, was_exchanged=True)
 
     def hand_over(self, key: EventKey, body: EventBody, hops: int) -> None:
         """Deliver an event to the applications of a live node, which certainly did not receive it
         before.
         """
-        event = event_of(identity_of(key, body), body, self._scheduler.now(), hops=hops)
+        publication = identity_of(key, body)
+        event = event_of(publication, body, self._scheduler.now(), hops=hops)
         self._hand_over(self.subscriptions.matching(body.topic), event)
+        if body.retain:
+            self._note(publication, body)
 
-    def _hand_over(self, found: list[LocalSubscription], event: Event) -> None:
+    def _note(self, publication: EventKey, body: EventBody, *, was_exchanged: bool = False) -> None:
+        """Note an event that the applications received, so that a copy of it is a repetition."""
+        seen = _packed(publication)
+        if body.retain:
+            self._values.note(publication, body, was_exchanged=was_exchanged)
+        if seen in self._seen:
+            return
+        self._seen[seen] = None
+        self._order.append(seen)
+        if len(self._order) > REMEMBERED:
+            del self._seen[self._order.popleft()]
+
+    def _hand_over(
+        self, matching: list[LocalSubscription], event: Event, *, was_exchanged: bool = False
+    ) -> None:
         if not event.topic.startswith(OWN):
-            self.counts["delivered"] += len(found)
-            if found and not event.local:
+            self.counts["delivered"] += len(matching)
+            if matching and not event.local and not was_exchanged:
                 self.ages.observe(event.age_s)
-        for subscription in found:
+        for subscription in matching:
             subscription.callback(event)
 
 

@@ -75,7 +75,7 @@ class MeshNode:
         )  # fmt: skip
         table.before_new = self.stepper.before_change
         self.entry = Entry(face, scheduler, self._run, self.links.flush)
-        self.retained_values.unknown = self.events.ask_certificate
+        self.retained_values.connect(events.ask_certificate, self.reports.take_value)
         self._publication, self._since_turn = 0, 0
         self._not_full, self._loop = asyncio.Event(), asyncio.get_running_loop()
         self._not_full.set()
@@ -156,7 +156,7 @@ class MeshNode:
         self._since_turn += 1
         self.counts["published"] += not body.topic.startswith(OWN)
         if body.retain:
-            self.retained_values.give(body)
+            self.retained_values.give(body._replace(epoch=self.identity.incarnation))
         own = self.node_id, self.identity.incarnation, 0
         self.delivery.deliver(own, body, 0, local=True)
         self._turn_soon()

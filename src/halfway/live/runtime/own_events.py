@@ -133,7 +133,8 @@ class SystemReports:
     """The reports of a live node's system: an event to deliver, a change of a member, or a count.
 
     bodies: of the node. members: of a failure detector. takes: a function that keeps a kept event
-    for its readers, and returns whether it did.
+    for its readers, and returns whether it did. takes_value: the same for a retained value that
+    came from a neighbour and not from the system.
     """
 
     def __init__(
@@ -149,6 +150,7 @@ class SystemReports:
         self._delivery, self._routes, self._members = delivery, routes, members
         self._delivered = kinds.number("delivered") if members is None else int(NONE)
         self.takes: Callable[[EventKey, EventBody, int], bool] = lambda *_: False
+        self.takes_value: Callable[[EventKey, EventBody], bool] = lambda *_: False
 
     def take(self, head: RecordHead) -> None:
         """Take a report of the live node's system, given by its header."""
@@ -165,6 +167,13 @@ class SystemReports:
             drops.count(Drop.BODIES_FULL)
         elif not self.takes(head.key, body, head.hops):
             delivery.deliver(head.key, body, head.hops, local=False)
+
+    def take_value(self, key: EventKey, body: EventBody) -> None:
+        """Take a new retained value of a neighbour at the live node: the applications receive it as
+        an event.
+        """
+        if not self.takes_value(key, body):
+            self._delivery.deliver_value(key, body)
 
     def _count(self, head: RecordHead) -> None:
         """Count a report of the live node's system that is no event, and let the members take it if

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from halfway.live.drops import Drop, Drops
-from halfway.live.events.bodies import EventBody, decoded, encoded
+from halfway.live.events.bodies import EventBody, EventKey, decoded, encoded
 from halfway.live.events.retained import (
     VERSION_BYTES,
     RetainedTable,
@@ -31,13 +31,21 @@ class RetainedExchange:
         self._drops = drops
         self._table = RetainedTable(limits.retained, limits.retained_bytes)
         self._sent: dict[int, float] = {}  # when all values were sent to a neighbour
-        # A callback for a neighbour and the id of a node whose certificate is missing.
-        self.unknown: Callable[[int, int], None] = lambda _, __: None
+        self._unknown: Callable[[int, int], None] = lambda _, __: None
+        self._arrived: Callable[[EventKey, EventBody], None] = lambda _, __: None
         # A callback for each new value, which a node with a journal writes there.
         self.changed: Callable[[Version, EventBody], None] = lambda _, __: None
 
     def __len__(self) -> int:
         return len(self._table)
+
+    def connect(
+        self, unknown: Callable[[int, int], None], arrived: Callable[[EventKey, EventBody], None]
+    ) -> None:
+        """Set the callbacks of the exchange of retained values. unknown: for a neighbour, and the
+        id of a node whose certificate is missing. arrived: for each new value of a neighbour.
+        """
+        self._unknown, self._arrived = unknown, arrived
 
     def digest(self) -> int:
         """Return the 64-bit digest by which neighbours see that they must exchange retained
@@ -73,18 +81,22 @@ class RetainedExchange:
         self._keep(self._table.next_version(self._node_id), body, but=self._node_id)
 
     def on_frame(self, peer: int, content: bytes) -> None:
-        """Take a retained value from a neighbour's RETAINED frame, and pass on a new one. Raises
-        ValueError for other bytes.
+        """Take a retained value from a neighbour's RETAINED frame; pass a new one on to neighbours
+        and applications. Raises ValueError for other bytes.
+
+        The applications receive the end of a value only if this node had the value.
         """
         version = version_in(content)
         body = decoded(content[VERSION_BYTES:], self._scheduler.now())
         if not self._links.security.knows(version[1]):
-            self.unknown(peer, version[1])  # the neighbour sends the value again
+            self._unknown(peer, version[1])  # the neighbour sends the value again
             return
         if not self._links.security.permits(version[1], "publish", body.topic):
             self._drops.count(Drop.NOT_PERMITTED)
             return
-        self._keep(version, body, but=peer)
+        had_value = self._table.has_value(body.topic)
+        if self._keep(version, body, but=peer) and (body.payload or had_value):
+            self._arrived((version[1], body.epoch, 0), body)
 
     def compare(self, peer: int) -> None:
         """Send all retained values to a neighbour whose last hello has another digest, once in 5
@@ -99,8 +111,10 @@ class RetainedExchange:
         for version, body in self._table.all():
             self._links.send(peer, _retained_frame(version, body, now))
 
-    def _keep(self, version: Version, body: EventBody, but: int) -> None:
-        """Keep a retained value of the exchange. Forward a new value to the other neighbours."""
+    def _keep(self, version: Version, body: EventBody, but: int) -> bool:
+        """Keep a retained value of the exchange. Forward a new value to the other neighbours.
+        Return whether it is new.
+        """
         refused, is_new = self._table.refused, self._table.put(version, body)
         self._drops.count(Drop.RETAINED_FULL, self._table.refused - refused)
         if is_new:
@@ -109,6 +123,7 @@ class RetainedExchange:
             for peer in self._links.table.neighbours():
                 if peer != but:
                     self._links.send(peer, whole)
+        return is_new
 
 
 def _retained_frame(version: Version, body: EventBody, now: float) -> bytes:
