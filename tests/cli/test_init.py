@@ -4,6 +4,7 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 from halfway.cli import main
@@ -155,6 +156,17 @@ def test_directions_and_data_of_graphml_links_are_named(tmp_path: Path) -> None:
     _, guesses = began(tmp_path, "mesh.graphml", one)
     (line,) = guesses
     assert line.startswith("1 link has a direction in the file;")
+
+
+def test_directions_of_node_link_data_are_named(tmp_path: Path) -> None:
+    note = (
+        "2 links have directions in the file; in the scenario, each link leads in both directions"
+    )
+    for make, has_note in ((nx.DiGraph, True), (nx.Graph, False)):
+        graph = make([("a", "b"), ("b", "c")])
+        content = json.dumps(nx.node_link_data(graph, edges="links"))
+        _, guesses = began(tmp_path, "mesh.json", content)
+        assert any(line.startswith(note) for line in guesses) == has_note
 
 
 def test_nodes_outside_the_largest_component_are_counted(tmp_path: Path) -> None:

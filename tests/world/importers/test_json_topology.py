@@ -203,6 +203,13 @@ def test_node_link_data_of_networkx(tmp_path: Path, links: str) -> None:
     assert network.position is not None
     assert sorted(network.position[:, 0].tolist()) == [1.5 * place for place in range(7)]
     assert read_network(path, LinkColumns(quality="tq", threshold=0.5)).links == 1
+    assert not network.left_out
+    one_way = nx.node_link_data(graph.to_directed(), edges=links)  # a link in each direction
+    path.write_text(json.dumps(one_way))
+    network = read_network(path)
+    assert network.links == 5
+    assert network.left_out == {"directions of links": 10, "repeated links": 5}
+    assert network.remarks == ("star.json: left out 10 directions of links, 5 repeated links",)
     torn = nx.node_link_data(graph, edges=links)
     del torn[links][2]["target"]
     path.write_text(json.dumps(torn))

@@ -42,6 +42,7 @@ class JsonTopology(NamedTuple):
 
     links: TextTable
     nodes: TextTable  # id, x, y or id, lon, lat; empty fields where unknown
+    directed: int = 0  # links whose direction the file states
 
 
 class JsonLink(NamedTuple):
@@ -203,12 +204,10 @@ def _of_graph(items: Items, graph: Any, outer: str = "", name: str = "links") ->
     nodes, columns = [], ("x", "y")
     for k, item in enumerate(items.listed(graph, "nodes")):
         parts = item, item.get("location"), item.get("properties")
-        position = next(filter(None, map(place, parts)), None)
-        nodes.append(
-            JsonNode(f"{outer}nodes[{k}]", item.get("id"), position[0] if position else ("", ""))
-        )
-        columns = position[1] if position else columns
-    return items.topology(links, nodes, columns)
+        position, columns = next(filter(None, map(place, parts)), (("", ""), columns))
+        nodes.append(JsonNode(f"{outer}nodes[{k}]", item.get("id"), position))
+    directed = len(links) if graph.get("directed") is True else 0
+    return items.topology(links, nodes, columns)._replace(directed=directed)
 
 
 def _without_ends(link: Mapping[str, Any]) -> dict[str, Any]:

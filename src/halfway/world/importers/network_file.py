@@ -102,6 +102,9 @@ def _listed(path: Path, columns: LinkColumns) -> LinkList:
         return links(table_of(path), columns)
     topology = topology_of(path)
     listed = links(topology.links, columns)
+    if topology.directed:
+        directions = {import_remarks.DIRECTIONS: topology.directed}
+        listed = listed._replace(left_out={**listed.left_out, **directions})
     return _placed(listed, positions_in(topology.nodes, ()), path)
 
 
