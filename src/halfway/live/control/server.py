@@ -43,6 +43,7 @@ from halfway.problem import Problem
 
 MOST_CONNECTIONS = 256  # connections at a time; a further one is refused
 _TOO_MANY = f"this process already serves {MOST_CONNECTIONS} commands"
+_LAST_TURNS = 8  # of the event loop, in which it opens or closes the last connections
 _PING_S = 2.0
 _POLL_S = 0.02
 _MOST_RECORD_S = 86_400.0
@@ -54,7 +55,8 @@ class ControlServer:
     def __init__(self, host: Host, name: str) -> None:
         self._host, self._path = host, path_for(name)
         self._server: asyncio.Server | None = None
-        self._connections: set[asyncio.Task[None]] = set()
+        self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._is_closed = False
 
     @property
     def path(self) -> Path:
@@ -79,18 +81,33 @@ class ControlServer:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self._is_closed = True
         if self._server is not None:
+            # asyncio loses the sockets that it accepted in the turn before `close`.
+            for listener in self._server.sockets:
+                asyncio.get_running_loop().remove_reader(listener.fileno())
+            await _last_turns()
             self._server.close()
-        for task in list(self._connections):
+        connections = dict(self._connections)
+        for task in connections:
             task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        await asyncio.gather(*connections, return_exceptions=True)
+        for writer in connections.values():
+            writer.transport.abort()  # a client that reads nothing would hold it open
+        await _last_turns()
         with contextlib.suppress(OSError):
             self._path.unlink()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take a new connection. The node may end before the task of the connection begins."""
+        if self._is_closed:
+            writer.transport.abort()
+            return
+        task = asyncio.get_running_loop().create_task(self._answered(reader, writer))
+        self._connections[task] = writer
+        task.add_done_callback(self._connections.pop)
+
+    async def _answered(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             # The client may close the connection at any time, and a node that ends cancels this
             # task.
@@ -100,7 +117,6 @@ class ControlServer:
                 else:
                     await _answer(writer, RefusedAnswer(_TOO_MANY, "end another command first"))
         finally:
-            self._connections.discard(task)
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -192,6 +208,11 @@ async def _wait_for_neighbour(node: MeshNode, seconds: float) -> None:
     until = loop.time() + seconds
     while not node.links.table.neighbours() and loop.time() < until:
         await asyncio.sleep(_POLL_S)
+
+
+async def _last_turns() -> None:
+    for _ in range(_LAST_TURNS):
+        await asyncio.sleep(0)
 
 
 async def _until_gone(work: Coroutine[Any, Any, None], reader: asyncio.StreamReader) -> None:

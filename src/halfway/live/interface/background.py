@@ -62,11 +62,11 @@ class BackgroundHost:
 
     def _run(self) -> None:
         try:
-            self._loop.run_until_complete(self._serve())
+            with asyncio.Runner(loop_factory=lambda: self._loop) as runner:  # ends all its tasks
+                runner.run(self._serve())
         except BaseException as error:  # the caller's thread raises it
             self._error = error
         finally:
-            self._loop.close()
             self._ready.set()
 
     async def _serve(self) -> None:
