@@ -4,12 +4,16 @@ import asyncio
 import socket
 import time
 import tracemalloc
+from pathlib import Path
+
+import pytest
 
 from halfway.live.drops import Drops
 from halfway.live.link.endpoint import DRAIN, Endpoint, bound
 from halfway.live.link.neighbour_queues import DATAGRAM_BYTES, TURN_S, NeighbourQueues
 from tests.live.runtime.test_nodes import run, until
 
+_DOCS = Path(__file__).parents[3] / "docs"
 _SIZE = 100
 HERE = ("127.0.0.1", 1)
 
@@ -194,6 +198,37 @@ def test_waiting_datagrams_leave_turns_to_a_timer() -> None:
         endpoint.close()
 
     run(program)
+
+
+@pytest.mark.parametrize(("waiting", "is_busy"), [(DRAIN - 1, False), (DRAIN, True)])
+def test_an_endpoint_is_busy_from_the_stated_number_of_datagrams_on(
+    waiting: int, is_busy: bool
+) -> None:
+    async def program() -> None:
+        queued = list[bytes]()
+
+        def sender_of(_: object, datagram: bytes) -> int:
+            queued.append(datagram)
+            return 1
+
+        endpoint = Endpoint(
+            bound("127.0.0.1", 0), lambda *_: None, lambda: None, Drops(), 8,
+            sender_of=sender_of, waiting=queues(2 * DRAIN),
+        )  # fmt: skip
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for _ in range(waiting):  # all of them are in the socket when the endpoint reads
+                sock.sendto(bytes(_SIZE), endpoint.address)
+            await until(lambda: endpoint.received == waiting)
+        assert len(queued) == waiting * is_busy
+        endpoint.close()
+
+    run(program)
+
+
+@pytest.mark.parametrize("page", ["operating.md", "decisions/0103-a-busy-node-gives-shares.md"])
+def test_the_pages_state_when_a_node_is_busy(page: str) -> None:
+    text = " ".join((_DOCS / page).read_text().split())
+    assert f"at least {DRAIN} datagrams" in text
 
 
 def test_a_busy_endpoint_queues_a_datagram_before_it_reads_the_next_one() -> None:
