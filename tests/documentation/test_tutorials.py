@@ -48,6 +48,14 @@ def test_a_live_network_of_three_nodes(tmp_path: Path) -> None:
     assert Counter(re.findall(r"\w+", found)) == Counter(re.findall(r"\w+", shown))
 
 
+def test_the_nodes_of_the_live_tutorial_have_an_address_each() -> None:
+    """The other test masks numbers, so it would not see outputs of two runs in one page."""
+    page = (DOCS / "tutorial-live.md").read_text("utf-8")
+    shown = re.findall(r"^(?:node )?(\w+) .*?(127\.0\.0\.1:\d+)", page, re.MULTILINE)
+    assert sorted(name for name, _ in shown) == ["cellar", "hall", "kitchen"]
+    assert len({address for _, address in shown}) == 3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["tutorial-protocol.md", "tutorial-figure.md", "tutorial-who-is-alive.md"]
