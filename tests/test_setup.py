@@ -1,52 +1,96 @@
-"""The set-up installs the locked packages with uv, and with pip where uv cannot."""
+"""The set-up installs the locked packages with uv, and with pip where uv fails."""
 
-import importlib.util
+import importlib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-SETUP = Path(__file__).parents[1] / "tools" / "setup.py"
+TOOLS = Path(__file__).parents[1] / "tools"
 PIP = """#!/bin/sh
-[ "$1" = config ] && echo "global.index-url='https://packages.example/simple'" && exit
-cat "$6" > "$(dirname "$0")/asked"
+here=$(dirname "$0")
+[ "$1" = config ] && cat "$here/config" && exit
+for word; do
+    [ -f "$word" ] && cat "$word" > "$here/pip-$(basename "$word")"
+done
+exit 0
 """
 UV = """#!/bin/sh
-echo "$UV_DEFAULT_INDEX $*" > "$(dirname "$0")/asked-of-uv"
+echo "$UV_DEFAULT_INDEX|$UV_FIND_LINKS|$SSL_CERT_FILE|$*" > "$(dirname "$0")/uv-asked"
+"""
+CONFIG = """\
+:env:.index-url='https://env.example/simple'
+:env:.find-links='/one /two'
+global.cert='/global.pem'
+global.index-url='https://global.example/simple'
+install.cert='/install.pem'
+wheel.index-url='https://wheel.example/simple'
 """
 
 
 @pytest.fixture
-def setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The program of the set-up, with an environment in `tmp_path` whose pip and uv are scripts."""
-    spec = importlib.util.spec_from_file_location("set_up", SETUP)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    (tmp_path / "bin").mkdir()
+def bin_folder(tmp_path: Path) -> Path:
+    """The folder of an environment with scripts in place of pip and uv."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
     for name, text in (("pip", PIP), ("uv", UV)):
-        (tmp_path / "bin" / name).write_text(text)
-        (tmp_path / "bin" / name).chmod(0o755)
-    monkeypatch.setattr(module, "VENV", tmp_path)
-    monkeypatch.setattr(module, "SCRATCH", tmp_path)
-    monkeypatch.setattr(module, "LOG", tmp_path / "setup.log")
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    (folder / "config").write_text(CONFIG)
+    return folder
+
+
+@pytest.fixture
+def setup(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The program of the set-up, for the environment of `bin_folder`."""
+    monkeypatch.syspath_prepend(str(TOOLS))
+    steps, module = (importlib.import_module(name) for name in ("setup_steps", "setup"))
+    monkeypatch.setattr(module, "VENV", bin_folder.parent)
+    (bin_folder.parent / "tmp").mkdir()
+    for of in (steps, module):
+        monkeypatch.setattr(of, "SCRATCH", bin_folder.parent / "tmp")
+        monkeypatch.setattr(of, "LOG", bin_folder.parent / "setup.log")
     return module
 
 
-def test_uv_installs_the_lock_from_the_index_of_pip(setup: ModuleType, tmp_path: Path) -> None:
-    assert setup.installed_by_uv([tmp_path / "bin" / "pip"])
-    asked = (tmp_path / "bin" / "asked").read_text()
+def test_pip_installs_uv_and_uv_installs_the_lock(setup: ModuleType, bin_folder: Path) -> None:
+    setup.install_locked([bin_folder / "pip"])
+    asked = (bin_folder / "pip-uv.txt").read_text()
     assert asked.startswith("uv==")
     assert asked.count("==") == 1
     assert "--hash=sha256:" in asked
-    index, _, words = (tmp_path / "bin" / "asked-of-uv").read_text().partition(" ")
-    assert index == "https://packages.example/simple"
-    assert "--require-hashes" in words
-    assert words.rstrip().endswith("requirements.lock")
+    assert not (bin_folder / "pip-requirements.lock").exists()
+    *_, words = (bin_folder / "uv-asked").read_text().split("|")
+    assert {"--no-deps", "--require-hashes"} < set(words.split())
+    assert any(word.endswith("/requirements.lock") for word in words.split())
 
 
-@pytest.mark.parametrize("broken", ["pip", "uv"])
-def test_pip_takes_over_where_uv_fails(setup: ModuleType, tmp_path: Path, broken: str) -> None:
-    (tmp_path / "bin" / broken).write_text("#!/bin/sh\nexit 1\n")
-    assert not setup.installed_by_uv([tmp_path / "bin" / "pip"])
+def test_uv_has_the_configuration_of_pip(setup: ModuleType, bin_folder: Path) -> None:
+    """An environment variable of pip counts more than a file, and another command's section does
+    not count.
+    """
+    setup.install_locked([bin_folder / "pip"])
+    given = (bin_folder / "uv-asked").read_text().split("|")[:3]
+    assert given == ["https://env.example/simple", "/one,/two", "/install.pem"]
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o644])
+def test_pip_installs_the_lock_where_uv_fails_or_cannot_start(
+    setup: ModuleType, bin_folder: Path, mode: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (bin_folder / "uv").write_text("#!/bin/sh\nexit 1\n")
+    (bin_folder / "uv").chmod(mode)
+    setup.install_locked([bin_folder / "pip"])
+    lock = (TOOLS.parent / "requirements.lock").read_text()
+    assert (bin_folder / "pip-requirements.lock").read_text() == lock
+    assert "pip installs the packages" in capsys.readouterr().out
+
+
+def test_a_failure_of_pip_ends_the_set_up_with_one_line(
+    setup: ModuleType, bin_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (bin_folder / "pip").write_text("#!/bin/sh\necho ProxyError\nexit 1\n")
+    with pytest.raises(SystemExit) as ended:
+        setup.install_locked([bin_folder / "pip"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("error: packages could not be downloaded")

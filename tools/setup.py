@@ -8,10 +8,23 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
+
+from setup_steps import (
+    LOG,
+    MEANINGS,
+    PYTHON,
+    ROOT,
+    SCRATCH,
+    VENV,
+    fail,
+    follow,
+    output_of,
+    printed,
+    say,
+)
 
 try:
     import fcntl
@@ -21,15 +34,9 @@ except ImportError:
 NEEDED = (3, 11)
 # Versions with a wheel for every package of the lock come first; python3 may be any version.
 CANDIDATES = ("python3.13", "python3.12", "python3.11", "python3")
-ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venv"
-PYTHON = VENV / "bin" / "python"
 READY = VENV / "halfway-ready"  # the inputs of the finished environment
 UNFINISHED = VENV / "halfway-unfinished"  # exists from the first step to the last
-SCRATCH = VENV / "tmp"  # for pip to unpack, as /tmp is often a small disk in memory
-LOG = ROOT / "build" / "setup.log"
 NEEDED_GB = 4
-NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 # Imports every module of the package, so that Python writes the bytecode of all that they import.
 IMPORT_ALL = """
 import importlib, pkgutil
@@ -37,6 +44,15 @@ import halfway
 for module in pkgutil.walk_packages(halfway.__path__, "halfway."):
     importlib.import_module(module.name)
 """
+UV_NAMES = {  # options of pip, and the variables of uv with the same meaning
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "no-index": "UV_NO_INDEX",
+    "find-links": "UV_FIND_LINKS",
+    "trusted-host": "UV_INSECURE_HOST",
+    "cert": "SSL_CERT_FILE",
+    "proxy": "ALL_PROXY",
+}
 PROBE = """
 import sys
 try:
@@ -46,74 +62,6 @@ except ImportError:
     tools = "bare"
 print("halfway %d %d %d" % sys.version_info[:3], tools)
 """
-# Messages of pip, and their meaning in plain words.
-MEANINGS = (
-    (r"No space left|Errno 28|quota exceeded", "the disk is full"),
-    (r"DO NOT MATCH THE HASHES", "a download is not the file that requirements.lock names"),
-    (
-        r"SSL module is not available|No module named '?_ssl",
-        "this Python was built without TLS and cannot download: set PYTHON to another",
-    ),
-    (
-        r"CERTIFICATE_VERIFY_FAILED|SSLError",
-        "the package index's certificate is not trusted: set PIP_CERT to your proxy's certificate",
-    ),
-    (
-        r"NewConnectionError|NameResolutionError|Temporary failure in name|Connect(ion)?Timeout"
-        r"|Read(Timeout| timed out)|Network is unreachable|ProxyError|RemoteDisconnected"
-        r"|Connection (refused|reset|aborted|broken)|No matching distribution found",
-        "packages could not be downloaded: check the network and its proxy",
-    ),
-    (
-        r"Failed building wheel|Failed to build|metadata-generation-failed",
-        "a package has no wheel for this Python: use another, PYTHON=python3.13",
-    ),
-)
-
-
-def say(line):
-    """Print a line of the set-up at once."""
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
-
-
-def fail(line):
-    """Print an error of the set-up with its remedy in one line, and exit with status 2."""
-    sys.stderr.write("error: " + line + "\n")
-    sys.exit(2)
-
-
-def environment():
-    """Return the caller's environment without variables that redirect Python or pip, or that keep
-    Python from writing bytecode.
-    """
-    left_out = ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX", NO_BYTECODE)
-    kept = {name: value for name, value in os.environ.items() if name not in left_out}
-    kept.update(PYTHONUNBUFFERED="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
-    if SCRATCH.is_dir():
-        kept["TMPDIR"] = str(SCRATCH)
-    return kept
-
-
-def started(command, variables=()):
-    """Start a command of the set-up without input, with both its streams in one pipe."""
-    return subprocess.Popen(
-        [str(part) for part in command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=dict(environment(), **dict(variables)),
-    )
-
-
-def printed(command):
-    """Return the output of a command of the set-up; empty if it cannot start or fails."""
-    try:
-        process = started(command)
-    except OSError:
-        return ""
-    text = process.communicate()[0].decode("utf-8", "replace")
-    return text if process.returncode == 0 else ""
 
 
 def probed(name):
@@ -142,74 +90,37 @@ def chosen_python():
     return fail("{}, and {} is {}.{}.{}: {}".format(wanted, path, *version, remedy))
 
 
-def show_progress(line):
-    """Show the progress of pip or uv in one line of a terminal; an empty line removes it."""
-    if not sys.stdout.isatty():
-        return
-    downloading = re.match(r"(?:Collecting| *Downloading) ([\w.-]+)", line)
-    if downloading:
-        sys.stdout.write("\r\033[K  downloading " + downloading.group(1))
-    elif re.match(r"Building wheels|Installing collected|Prepared", line):
-        sys.stdout.write("\r\033[K  unpacking")
-    elif not line:
-        sys.stdout.write("\r\033[K")
-    sys.stdout.flush()
-
-
-def output_of(command, variables=()):
-    """Run one step of the set-up with its output in the log; show its progress; return its exit
-    status and the end of its output.
-    """
-    tail = ""
-    process = started(command, variables)
-    try:
-        with LOG.open("ab") as log:
-            for raw in process.stdout:
-                log.write(raw)
-                line = raw.decode("utf-8", "replace")
-                tail = (tail + line)[-20000:]
-                show_progress(line)
-    except BaseException:
-        process.terminate()  # an orphan would still write while the next set-up deletes files
-        process.wait()
-        raise
-    finally:
-        show_progress("")
-    return process.wait(), tail
-
-
-def follow(command, doing, meanings=MEANINGS):
-    """Run one step of the set-up; if it fails, print why in one line, and exit."""
-    status, tail = output_of(command)
-    if status != 0:
-        shutil.rmtree(str(SCRATCH), ignore_errors=True)
-        meaning = next((text for pattern, text in meanings if re.search(pattern, tail)), doing)
-        fail(f"{meaning} ({LOG.relative_to(ROOT)} has the details; fix it and run again)")
-
-
 def uv_variables(pip):
-    """Return pip's settings of package index and certificates as variables of uv."""
-    pattern = r"^\S+\.(index-url|cert)='(.*)'$"
-    settings = re.findall(pattern, printed([*pip, "config", "list"]), re.MULTILINE)
-    names = {"index-url": "UV_DEFAULT_INDEX", "cert": "SSL_CERT_FILE"}
-    return {names[option]: value for option, value in settings}
+    """Return pip's configuration of package indexes as variables of uv."""
+    found = re.findall(r"^(\S+)\.([\w-]+)='(.*)'$", printed([*pip, "config", "list"]), re.MULTILINE)
+    variables = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip; the lock has hashes
+    for origin in ("global", "install", ":env:"):  # the last one counts most
+        for section, option, value in found:
+            if section == origin and option in UV_NAMES:
+                separator = "," if option == "find-links" else " "
+                variables[UV_NAMES[option]] = separator.join(value.split())
+    return variables
 
 
-def installed_by_uv(pip):
-    """Install the locked packages with uv; return whether that worked.
-
-    Where pip takes a minute, uv takes a third: it unpacks on all cores, and copies no file twice.
-    But uv reads no configuration of pip, so not every machine has all that uv needs.
+def install_locked(pip):
+    """Install the locked packages with uv, or with pip if uv fails: not every machine lets uv run
+    and load packages. uv takes half the time, and a second once its cache has the packages.
     """
     lock = ROOT / "requirements.lock"
-    block = re.search(r"^uv==.*(?:\n .*)*", lock.read_text(), re.MULTILINE)
+    hashed = ["install", "--no-deps", "--require-hashes", "-r"]
+    failure = "the locked packages could not be installed"
     only = SCRATCH / "uv.txt"
-    only.write_text(block.group(0) + "\n")
-    install = [*pip, "install", "--quiet", "--no-deps", "--require-hashes", "-r", only]
-    if output_of(install)[0] != 0:
-        return False
-    uv = [VENV / "bin" / "uv", "pip", "install", "--python", PYTHON, "--require-hashes"]
-    return output_of([*uv, "-r", lock], uv_variables(pip))[0] == 0
+    only.write_text(re.search(r"^uv==.*(?:\n .*)*", lock.read_text(), re.MULTILINE).group() + "\n")
+    follow([*pip, *hashed, only], failure)
+    uv = [VENV / "bin" / "uv", "pip", *hashed, lock, "--python", PYTHON]
+    try:
+        status, _ = output_of(uv, uv_variables(pip))
+    except OSError:
+        status = 1
+    if status != 0:
+        say("uv failed, so pip installs the packages, which takes longer.")
+        # Most modules of the lock are never imported, so none is compiled here.
+        follow([*pip, *hashed, lock, "--progress-bar", "off", "--no-compile"], failure)
 
 
 def way_to_pip(python):
@@ -285,13 +196,9 @@ def set_up():
     if READY.exists():
         READY.replace(UNFINISHED)
     SCRATCH.mkdir(exist_ok=True)
-    # Most modules of the lock are never imported: only those that Halfway imports are compiled.
-    install = [*pip, "install", "--progress-bar", "off", "--no-compile"]
-    if not installed_by_uv(pip):
-        lock = ["--require-hashes", "-r", ROOT / "requirements.lock"]
-        follow(install + lock, "the locked packages could not be installed")
-    own = ["--no-deps", "--no-build-isolation", "-e", ROOT]
-    follow(install + own, "Halfway itself could not be installed", MEANINGS[:1])
+    install_locked(pip)
+    own = [*pip, "install", "--no-deps", "--no-build-isolation", "--no-compile", "-e", ROOT]
+    follow(own, "Halfway itself could not be installed", MEANINGS[:1])
     follow([PYTHON, "-c", IMPORT_ALL], "Halfway cannot be imported", MEANINGS[:1])
     shutil.rmtree(str(SCRATCH), ignore_errors=True)
     READY.write_text(wanted)

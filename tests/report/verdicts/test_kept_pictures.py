@@ -1,13 +1,17 @@
 """A study keeps its pictures: the same values and code are drawn once, other ones anew."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
+from halfway.papers import PAPERS
 from halfway.report.verdicts import panel_chart
 from halfway.report.verdicts.kept_pictures import KeptPictures
+from halfway.report.verdicts.plots import picture_of
 from halfway.report.verdicts.reproduction_folder import write_report
 from tests.report.specimens import report, summary
 
@@ -36,6 +40,18 @@ def test_the_same_values_are_drawn_once_and_pictures_that_are_not_used_go(tmp_pa
     assert drawn == ["1 rows", "2 rows"]
     KeptPictures(tmp_path).svg("json", [row], drawing("again", drawn))
     assert drawn[2:] == ["again"]
+
+
+def test_a_file_that_cannot_be_read_is_as_good_as_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Path) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    (tmp_path / FILE).touch()
+    monkeypatch.setattr(Path, "read_bytes", broken)
+    drawn: list[str] = []
+    assert KeptPictures(tmp_path).svg("json", ["x"], drawing("x", drawn)) == "<svg>x</svg>"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"a": 1}', "\udcff"])
@@ -73,3 +89,22 @@ def test_other_code_draws_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         kept.svg("json", ["x"], drawing(code, drawn))
         kept.save()
     assert drawn == ["one", "other"]
+
+
+def test_the_values_of_each_drawing_of_the_papers_determine_it() -> None:
+    """No two drawings have the same values, and none is a closure, whose values are hidden."""
+    seen: list[tuple[str, ...]] = []
+
+    class Recorder(KeptPictures):
+        def svg(self, module: str, values: Iterable[Any], draw: Callable[[], str]) -> str:
+            assert isinstance(draw, partial)
+            assert draw.func.__closure__ is None
+            assert "<" not in draw.func.__qualname__
+            seen.append((module, *map(str, values)))
+            return ""
+
+    for paper in PAPERS.values():
+        for figure in paper.figures:
+            if figure.drawing is not None:
+                picture_of(figure.drawing, Recorder())
+    assert len(set(seen)) == len(seen) >= 5

@@ -22,6 +22,7 @@ from halfway.pipeline.spark.java import Java
 _SWITCH = "HALFWAY_CLASS_ARCHIVE"
 _LEAST_FREE = 2 << 30  # bytes on the disk of the cache; an archive has about 170 MB
 _KEPT = 2
+_RECIPE = 2  # how archives are made: a failure of another way does not count
 _BASE_S = 120  # a Java on a loaded machine takes 10
 
 
@@ -29,7 +30,7 @@ def archive_of(java: Java) -> Path:
     """Return the path of the class archive for a Java and this Spark, whether it exists or not."""
     jars = Path(pyspark.__file__).parent / "jars"
     words = f"{java.executable} {java.executable.stat().st_mtime_ns} {java.version} {jars}"
-    words += f" {pyspark.__version__} {jars.stat().st_mtime_ns}"
+    words += f" {pyspark.__version__} {jars.stat().st_mtime_ns} {_RECIPE}"
     name = f"{short_digest(words)}.jsa"
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return home / "halfway-java" / name

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from halfway.pipeline.plan.run import Observations, Point, Run
 from halfway.pipeline.plan.sweep_plan import plan
 from halfway.pipeline.spark.batch import run_batch
-from halfway.pipeline.spark.class_archive import archive_of, delete_old, failed_mark
+from halfway.pipeline.spark.class_archive import archive_of, base_of, delete_old, failed_mark
 from halfway.pipeline.spark.java import find_java
 from halfway.pipeline.spark.session import training_session
 
@@ -60,6 +60,8 @@ def main() -> None:
                 made.replace(archive)
                 failed_mark(archive).unlink()
                 delete_old(archive)
+            else:
+                base_of(archive).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from halfway.pipeline.plan.provenance import code_digest
 from halfway.pipeline.statistics.summary import Summary
 
 _NAME = ".pictures"
-_LIBRARIES = ("altair", "vl-convert-python", "matplotlib")
+_LIBRARIES = ("altair", "vl-convert-python", "matplotlib", "numba", "numpy", "scipy")
 
 
 class KeptPictures:
@@ -29,7 +29,8 @@ class KeptPictures:
         self._kept: dict[str, str] = {}
         self._used: dict[str, str] = {}
         if self._file and self._file.is_file():
-            with contextlib.suppress(msgspec.MsgspecError):  # damaged: draw again
+            # Draw again what cannot be read.
+            with contextlib.suppress(OSError, msgspec.MsgspecError):
                 self._kept = msgspec.json.decode(self._file.read_bytes(), type=dict[str, str])
 
     def svg(self, module: str, values: Iterable[Any], draw: Callable[[], str]) -> str:

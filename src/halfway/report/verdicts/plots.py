@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from halfway.pipeline.plan.run import Scalar
 from halfway.pipeline.reproduction.figures import Drawing, Plot
@@ -99,10 +100,13 @@ def whole(plot: Plot, summaries: Iterable[Summary], title: str, kept: KeptPictur
 
 
 def picture_of(drawing: Drawing, kept: KeptPictures) -> str:
-    """Return the picture of one run as SVG; `kept` has it if an earlier report drew it."""
-    return kept.svg(
-        drawing.svg.__module__, [drawing.svg.__qualname__, drawing.caption], drawing.svg
-    )
+    """Return the picture of one run as SVG; `kept` has it if an earlier report drew it.
+
+    Function and values of the drawing must determine the picture: a closure has neither.
+    """
+    draw: Any = drawing.svg if isinstance(drawing.svg, partial) else partial(drawing.svg)
+    values = [draw.func.__qualname__, *draw.args, *sorted(draw.keywords.items())]
+    return kept.svg(draw.func.__module__, values, draw)
 
 
 def legend(plot: Plot, summaries: Iterable[Summary]) -> list[tuple[str, str]]:
