@@ -33,7 +33,7 @@ _FARTHEST = 7  # largest distance of a bridge from its node, in cells along each
 _REVIEWS = 2  # reviews with need before the node is a member; without need until the end
 _AGREED = 2  # value of `needed`: the node at the other end lists the bridge too
 _SLOT = 16  # positions along an axis in a packed bridge
-_LISTED = 6  # most bridges in one record
+LISTED = 6  # most bridges in one record
 _LATE = 0.5  # the share of a label's life that is left when its renewal is late
 FOREVER = 1e300
 
@@ -74,7 +74,7 @@ def act_in(state, i, x, y):
 def announce_bridges(state, i, towards, out):
     """Send the list of a node's bridges between cells, in several records if needed."""
     bridges = state.bridges
-    listed = _LISTED
+    listed = LISTED
     own_x, own_y = state.own_cell[i, 0], state.own_cell[i, 1]
     for b in range(bridges.status.shape[1]):
         if bridges.status[i, b] == FREE:
@@ -83,7 +83,7 @@ def announce_bridges(state, i, towards, out):
         state.cell[i, 0], state.cell[i, 1] = x, y
         links = cell_neighbours.direct_mask(state, i)
         act_at_home(state, i)
-        if listed == _LISTED:
+        if listed == LISTED:
             o = emit(out, messages.BRIDGES, 0.0, towards)
             o.args[messages.CELL_X], o.args[messages.CELL_Y] = own_x, own_y
             listed = 0

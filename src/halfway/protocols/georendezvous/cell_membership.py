@@ -21,10 +21,10 @@ from halfway.protocols.georendezvous import (
     cell_neighbours,
     messages,
     point_store,
+    rehoming,
 )
 from halfway.protocols.georendezvous.cell_neighbours import OWN, learn_neighbour
 from halfway.protocols.georendezvous.cells import cell_at
-from halfway.protocols.georendezvous.rehoming import on_populated, rehome, route_onwards
 from halfway.protocols.georendezvous.replication import drop_others, share_store, transfer
 from halfway.protocols.georendezvous.state import (
     CELL_MEMBER,
@@ -133,7 +133,7 @@ def on_neighbour(state, rules, i, message, out):
         if message.kind == messages.LABELLED_HELLO:
             on_label(state, rules, i, message, out)
         if populated and message.kind != messages.HERE:
-            on_populated(state, rules, i, x, y, message.at, out)
+            rehoming.on_populated(state, rules, i, x, y, message.at, out)
 
 
 @apart
@@ -162,19 +162,21 @@ def on_bridges(state, rules, i, message, out):
     """
     now, source = message.at, message.source
     own_x, own_y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
-    for k in range(messages.FIRST_BRIDGE, messages.FIRST_BRIDGE + 6):
-        bridge = np.int64(message.args[k])
+    populated = np.int64(0)
+    for k in range(bridges.LISTED):
+        bridge = np.int64(message.args[messages.FIRST_BRIDGE + k])
         if bridge == 0:
-            return
+            break
         x, y, links, membership = bridges.unpacked(own_x, own_y, bridge)
         is_new = not cell_neighbours.has_bridge_at(state, i, source, x, y)
         until = now + cell_neighbours.silence_s(rules)
-        populated = learn_neighbour(state, i, source, x, y, membership, until)
+        if learn_neighbour(state, i, source, x, y, membership, until):
+            populated |= np.int64(1) << k
         cell_neighbours.learn_links(state, i, source, x, y, np.uint8(links), UNKNOWN)
         if is_new and state.present[i] == 1:
             share_store(state, rules, i, source, x, y, now, out)
-        if populated:
-            on_populated(state, rules, i, x, y, now, out)
+    if populated > 0:
+        rehoming.on_bridges_heard(state, rules, i, populated, message, out)
 
 
 @apart
@@ -205,17 +207,20 @@ def tend_bridges(state, rules, i, now, out):
     """
     bridges.renew_label(state, rules, i, now)
     bridges.review(state, i)
+    begun = np.int64(0)  # one bit for each place: `rules.bridges` is at most 64
     for b in range(state.bridges.status.shape[1]):
         if bridges.has_ended(state, i, b):
             end_bridge(state, rules, i, b, now, out)
-        elif bridges.is_due(state, i, b):
-            begin_bridge(state, rules, i, b, now, out)
+        elif bridges.is_due(state, i, b) and begin_bridge(state, rules, i, b, now, out):
+            begun |= np.int64(1) << b
+    if begun != 0:
+        rehoming.on_bridges_begun(state, rules, i, begun, now, out)
 
 
 @apart
 def begin_bridge(state, rules, i, b, now, out):
-    """Begin the membership of an empty cell over a bridge; the first member of the cell expects
-    entries in flight.
+    """Begin the membership of an empty cell over a bridge; return whether this node is the first
+    member of the cell, which expects entries in flight.
     """
     x, y = np.int64(state.bridges.x[i, b]), np.int64(state.bridges.y[i, b])
     state.bridges.status[i, b] = MEMBER
@@ -225,7 +230,8 @@ def begin_bridge(state, rules, i, b, now, out):
     bridges.act_at_home(state, i)
     if is_first:
         state.fresh_until[i] = now + rules.join_listen_s
-        on_populated(state, rules, i, x, y, now, out)
+        rehoming.rehome_into(state, rules, i, x, y, now, out)
+    return is_first
 
 
 @apart
@@ -241,7 +247,7 @@ def end_bridge(state, rules, i, b, now, out):
     if was_member:
         announce(state, i, messages.GONE, EVERYONE, out)
         if cell_neighbours.member(state, i, OWN) == NONE:
-            route_onwards(state, rules, i, now, out)
+            rehoming.route_onwards(state, rules, i, now, out)
         else:
             transfer(state, rules, i, now, out)
     bridges.act_at_home(state, i)
@@ -259,7 +265,7 @@ def leave(state, rules, i, message, out):
     state.present[i] = 0
     if cell_neighbours.member(state, i, OWN) == NONE:
         x, y = state.cell[i, 0], state.cell[i, 1]
-        rehome(state, rules, i, NONE, NONE, x, y, message.at, out)
+        rehoming.rehome(state, rules, i, NONE, NONE, x, y, message.at, out)
     else:
         transfer(state, rules, i, message.at, out)
 

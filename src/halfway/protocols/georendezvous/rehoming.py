@@ -7,11 +7,11 @@ has them. We transfer the entries at once, because events would otherwise be los
 
 import numpy as np
 
-from halfway.core.compiled import apart
+from halfway.core.compiled import apart, inlined
 from halfway.core.message import EVERYONE
 from halfway.core.missing import NONE
 from halfway.protocols.georendezvous import cell_neighbours, messages
-from halfway.protocols.georendezvous.bridges import act_at_home, is_nearest
+from halfway.protocols.georendezvous.bridges import LISTED, act_at_home, is_nearest, unpacked
 from halfway.protocols.georendezvous.cell_neighbours import OWN
 from halfway.protocols.georendezvous.cells import cell_at, closer, point_of
 from halfway.protocols.georendezvous.point_store import is_home, write_times
@@ -81,20 +81,23 @@ def route_entry(state, rules, i, e, now, out):
 
 
 @apart
-def warn_homes(state, rules, i, x, y, now, out):
-    """Send REHOME to the homes of points beyond the adjacent cells, because a cell on their
-    perimeter has gained a member.
+def warn_home(state, rules, i, t, x, y, now, out):
+    """Send REHOME to the home of a point beyond the adjacent cells, if cell (x, y) on its perimeter
+    has its first member now and is closer to the point; return whether row i sends it.
+
+    t: the place of the perimeter traversal in row i.
     """
     traversals = state.traversals
-    for t in range(traversals.topic.shape[1]):
-        topic, point = traversals.topic[i, t], traversals.point[i, t]
-        home_x, home_y = traversals.x[i, t], traversals.y[i, t]
-        if traversals.until[i, t] > now and is_closer(
-            rules, topic, point, x, y, np.int64(home_x), np.int64(home_y)
-        ):
-            o = point_message(state, rules, i, messages.REHOME, topic, point, NONE, NONE, out)
-            o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = home_x, home_y
-            dispatch(state, rules, i, o, out)
+    topic, point = traversals.topic[i, t], traversals.point[i, t]
+    home_x, home_y = np.int64(traversals.x[i, t]), np.int64(traversals.y[i, t])
+    moves = traversals.until[i, t] > now and is_closer(rules, topic, point, x, y, home_x, home_y)
+    if not moves or not act_beside(state, i, x, y):
+        return False
+    o = point_message(state, rules, i, messages.REHOME, topic, point, NONE, NONE, out)
+    o.args[messages.GOAL_X], o.args[messages.GOAL_Y] = home_x, home_y
+    dispatch(state, rules, i, o, out)
+    act_at_home(state, i)
+    return True
 
 
 @apart
@@ -114,21 +117,87 @@ def route_onwards(state, rules, i, now, out):
 
 
 @apart
-def on_populated(state, rules, i, x, y, now, out):
-    """Rehome entries from each cell of this node to a cell that has its first member now."""
-    warned = False
+def act_beside(state, i, x, y):
+    """Let this node act in its first cell that touches cell (x, y); return False without one."""
     for b in range(-1, state.bridges.status.shape[1]):
-        if state.present[i] == 0 or (b >= 0 and state.bridges.status[i, b] != MEMBER):
-            continue
-        if b >= 0:
-            state.cell[i, 0], state.cell[i, 1] = state.bridges.x[i, b], state.bridges.y[i, b]
-        if 0 <= cell_neighbours.direction_of(state, i, x, y) < OWN:
-            if rules.replicas != ALL or cell_neighbours.has_lowest_id(state, i):
-                rehome(state, rules, i, NONE, NONE, x, y, now, out)
-            if not warned:
-                warn_homes(state, rules, i, x, y, now, out)
-            warned = True
+        if acts_beside(state, i, b, x, y):
+            return True
     act_at_home(state, i)
+    return False
+
+
+@apart
+def acts_beside(state, i, b, x, y):
+    """Let this node act in one of its cells, and return whether this cell touches cell (x, y). b:
+    the place of a bridge, or -1 for the node's own cell.
+    """
+    act_at_home(state, i)
+    if state.present[i] == 0 or (b >= 0 and state.bridges.status[i, b] != MEMBER):
+        return False
+    if b >= 0:
+        state.cell[i, 0], state.cell[i, 1] = state.bridges.x[i, b], state.bridges.y[i, b]
+    return 0 <= cell_neighbours.direction_of(state, i, x, y) < OWN
+
+
+@apart
+def rehome_into(state, rules, i, x, y, now, out):
+    """Rehome entries from each cell of this node to a cell that has its first member now."""
+    for b in range(-1, state.bridges.status.shape[1]):
+        if acts_beside(state, i, b, x, y) and (
+            rules.replicas != ALL or cell_neighbours.has_lowest_id(state, i)
+        ):
+            rehome(state, rules, i, NONE, NONE, x, y, now, out)
+    act_at_home(state, i)
+
+
+@apart
+def on_populated(state, rules, i, x, y, now, out):
+    """Rehome entries to a cell that has its first member now, and warn homes beyond the adjacent
+    cells.
+    """
+    rehome_into(state, rules, i, x, y, now, out)
+    for t in range(state.traversals.topic.shape[1]):
+        warn_home(state, rules, i, t, x, y, now, out)
+
+
+@apart
+def on_bridges_begun(state, rules, i, begun, now, out):
+    """Warn the homes beyond the adjacent cells after this node has begun bridges into empty cells.
+    begun: one bit for each place of a bridge.
+    """
+    # Each home gets one REHOME for a point, however many cells have their first member now. For
+    # each further one, it would route the same entries again.
+    bridges = state.bridges
+    for t in range(state.traversals.topic.shape[1]):
+        for b in range(bridges.status.shape[1]):
+            x, y = np.int64(bridges.x[i, b]), np.int64(bridges.y[i, b])
+            if (begun >> b) & 1 and warn_home(state, rules, i, t, x, y, now, out):
+                break
+
+
+@inlined
+def listed_cell(message, k):
+    """Return the cell of a bridge in a BRIDGES record: column and row."""
+    own_x, own_y = np.int64(message.args[messages.CELL_X]), np.int64(message.args[messages.CELL_Y])
+    x, y, _, _ = unpacked(own_x, own_y, np.int64(message.args[messages.FIRST_BRIDGE + k]))
+    return x, y
+
+
+@apart
+def on_bridges_heard(state, rules, i, populated, message, out):
+    """Rehome entries to the cells in a BRIDGES record that have their first member now, and warn
+    homes beyond the adjacent cells. populated: one bit for each bridge in the record.
+    """
+    now = message.at
+    for k in range(LISTED):
+        if (populated >> k) & 1:
+            x, y = listed_cell(message, k)
+            rehome_into(state, rules, i, x, y, now, out)
+    for t in range(state.traversals.topic.shape[1]):
+        for k in range(LISTED):
+            x, y = listed_cell(message, k)
+            if (populated >> k) & 1 and warn_home(state, rules, i, t, x, y, now, out):
+                break
 
 
 @apart
