@@ -192,7 +192,8 @@ def test_reproduce_writes_an_edition_and_says_where(
     }  # fmt: skip
     left = {path.name for path in Path("halfway-results/all-figures-seed-7").iterdir()}
     assert left == {
-        "study.json", "index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figures"
+        "study.json", "index.html", "verdicts.csv", "verdicts.jsonl", "summaries.csv", "figures",
+        ".pictures",
     }  # fmt: skip
 
 
