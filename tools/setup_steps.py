@@ -19,7 +19,10 @@ NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 # Messages of pip, and their meaning in plain words.
 MEANINGS = (
     (r"No space left|Errno 28|quota exceeded", "the disk is full"),
-    (r"DO NOT MATCH THE HASHES", "a download is not the file that requirements.lock names"),
+    (
+        r"DO NOT MATCH THE HASHES",
+        "a download is not the file that requirements.lock names (cut short, or changed)",
+    ),
     (
         r"SSL module is not available|No module named '?_ssl",
         "this Python was built without TLS and cannot download: set PYTHON to another",

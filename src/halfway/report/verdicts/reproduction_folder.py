@@ -41,7 +41,7 @@ def study_of(
 
 def write_report(folder: Path, report: VerdictReport) -> Path:
     """Write the study folder of `halfway reproduce`: index.html, verdicts.{csv,jsonl},
-    summaries.csv, figures/*.svg.
+    summaries.csv, figures/*.svg, .pictures.
 
     Returns the path of the page. Raises Problem if a file cannot be written; each file is then
     either the old one or the new one.
